@@ -1,0 +1,177 @@
+"""A class folder: nbgrader's own layout, with the course's settings."""
+
+import contextlib
+import os
+import re
+import sqlite3
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps import NbGraderAPI
+from nbgrader.converters import GenerateAssignment, GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config, PyFileConfigLoader
+
+from autograder.errors import CourseError
+from autograder.exercise import Exercise
+from autograder.leaks import RefuseLeaks
+from autograder.release import write_source
+
+CONFIG = "nbgrader_config.py"
+CONFIG_TEXT = '''\
+"""Settings of this class for nbgrader and for `course`; yours to extend."""
+
+from pathlib import Path
+
+from autograder.classroom import configure
+
+c = get_config()  # noqa: F821
+configure(c, Path(__file__).parent)
+
+# nbgrader's own options go here, for example:
+# c.CourseDirectory.course_id = "transformers-2027"
+'''
+
+
+def configure(c: Config, root: Path) -> None:
+    """Set what the course needs in nbgrader's configuration of one class folder.
+
+    The gradebook waits up to a minute for a lock; kernels are stopped at once;
+    releases are checked for leaks; feedback does not show hidden tests.
+    """
+    _find_programs()
+    root = Path(root).resolve()
+    c.CourseDirectory.root = str(root)
+    c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}?timeout=60"
+    c.ClearSolutions.code_stub = {
+        "python": "# YOUR CODE HERE\nraise NotImplementedError()"
+    }
+    c.Execute.timeout = 120
+    c.Execute.shutdown_kernel = "immediate"
+    c.GenerateAssignment.preprocessors = [
+        *GenerateAssignment.preprocessors.default(),
+        RefuseLeaks,
+    ]
+    c.GenerateFeedback.preprocessors = [
+        *GenerateFeedback.preprocessors.default(),
+        "autograder.feedback.HideHiddenTests",
+    ]
+
+
+def _find_programs() -> None:
+    """Let nbgrader find the programs of this environment (it calls alembic by name)."""
+    here, path = str(Path(sys.executable).parent), os.environ.get("PATH", "")
+    if here not in path.split(os.pathsep):
+        os.environ["PATH"] = here + os.pathsep + path
+
+
+@dataclass(frozen=True)
+class Classroom:
+    """One class folder, and the ways into it."""
+
+    root: Path
+
+    @classmethod
+    def open(cls, root: Path) -> "Classroom":
+        """Open a class folder, or raise CourseError saying how to make one."""
+        if not (Path(root) / CONFIG).is_file():
+            raise CourseError(
+                f"{root} is not a class folder: it has no {CONFIG}. Make one with: "
+                f"course release 01-self-attention --class {root}"
+            )
+        return cls(Path(root).resolve())
+
+    @classmethod
+    def create(cls, root: Path) -> "Classroom":
+        """Make a class folder where there is none; an existing one stays as it is."""
+        root = Path(root)
+        if root.exists() and not root.is_dir():
+            raise CourseError(f"{root} is a file. Expected a folder for the class.")
+        root.mkdir(parents=True, exist_ok=True)
+        for name in ("source", "release", "submitted"):
+            (root / name).mkdir(exist_ok=True)
+        if not (root / CONFIG).exists():
+            (root / CONFIG).write_text(CONFIG_TEXT, encoding="utf-8")
+        return cls.open(root)
+
+    def config(self) -> Config:
+        """Load the settings of this class as nbgrader does."""
+        return PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
+
+    def api(self) -> NbGraderAPI:
+        """Give nbgrader's own interface to this class."""
+        config = self.config()
+        return NbGraderAPI(CourseDirectory(config=config), config=config)
+
+    @contextlib.contextmanager
+    def gradebook(self):
+        """Open the gradebook for the length of a ``with`` block."""
+        course = CourseDirectory(config=self.config())
+        with Gradebook(course.db_url, course.course_id) as gradebook:
+            yield gradebook
+
+    def assignments(self) -> list[str]:
+        """List the assignments that have been released in this class."""
+        with self.gradebook() as gradebook:
+            return sorted(assignment.name for assignment in gradebook.assignments)
+
+    def students(self, assignment: str) -> list[str]:
+        """List the students with a folder for this assignment in ``submitted``."""
+        found = (self.root / "submitted").glob(f"*/{assignment}")
+        return sorted(path.parent.name for path in found if path.is_dir())
+
+    def one_assignment(self, name: str | None) -> str:
+        """Choose the assignment to work on: the one named, or the only one there is."""
+        known = self.assignments()
+        if name is None and len(known) == 1:
+            return known[0]
+        if name in known:
+            return name
+        wanted = f"{name!r} is not released here" if name else "Which assignment?"
+        raise CourseError(
+            f"{wanted}. Expected one of: {', '.join(known) or 'none yet'}. "
+            f"Release one with: course release NAME --class {self.root}"
+        )
+
+    def release(self, exercise: Exercise, due: datetime | None = None) -> Path:
+        """Write the source of an exercise and let nbgrader make the student version.
+
+        Returns the path of the student's notebook. Raises CourseError when nbgrader
+        refuses, for example because a solution would leak.
+        """
+        write_source(exercise, self.root / "source" / exercise.name)
+        result = self.api().generate_assignment(exercise.name, force=True, create=True)
+        if not result["success"]:
+            raise CourseError(refusal(result))
+        with self.gradebook() as gradebook:
+            if due is not None:
+                gradebook.update_or_create_assignment(exercise.name, duedate=due)
+        self._keep_journal()
+        return self.root / "release" / exercise.name / f"{exercise.notebook}.ipynb"
+
+    def _keep_journal(self) -> None:
+        """Let readers and one writer use the gradebook at the same time."""
+        path = self.root / "gradebook.db"
+        if path.exists():
+            with contextlib.closing(sqlite3.connect(path, timeout=60)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+
+
+def refusal(result: dict) -> str:
+    """Say in few lines why nbgrader did not do what it was asked.
+
+    Its log holds the reason as a sentence of ours, or as the last line of an error.
+    """
+    log = str(result.get("log") or "")
+    if "CourseError: " in log:
+        told = log.split("CourseError: ", 1)[1].split("\n[", 1)[0]
+        return "\n".join(line.strip() for line in told.splitlines() if line.strip())
+    errors = re.findall(r"^    (\w[\w.]*(?:Error|Exception|Exit)\b.*)$", log, re.M)
+    errors += re.findall(r"^\[ERROR\] (.+)$", log, re.M)
+    return errors[0] if errors else str(result.get("error") or "no reason given")
+
+
+__all__ = ["Classroom", "MissingEntry", "configure", "refusal"]

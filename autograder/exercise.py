@@ -1,0 +1,170 @@
+"""An exercise as it is written: one MyST notebook and its wrong and right answers."""
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import jupytext
+from nbformat import NotebookNode
+
+import exercises
+import solutions
+from autograder.errors import CourseError
+from exercises.answers import Answer, read_answers
+
+EXERCISES = Path(exercises.__file__).parent
+SOLUTIONS = Path(solutions.__file__).parent
+
+BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
+BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+
+#: What a cell of ``exercise.md`` may be; each names its grade id.
+ROLES = ("setup", "asks", "check", "answer", "written")
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise, read from its folder."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The name of the assignment, such as ``01-self-attention``."""
+        return self.folder.name
+
+    @cached_property
+    def written(self) -> NotebookNode:
+        """The notebook as the author wrote it."""
+        return jupytext.read(self.folder / "exercise.md")
+
+    @cached_property
+    def facts(self) -> dict:
+        """The ``course`` block of the front matter: notebook, title, minutes ..."""
+        return dict(self.written.metadata["course"])
+
+    @property
+    def notebook(self) -> str:
+        """The name of the learner's notebook, without its ending."""
+        return self.facts["notebook"]
+
+    @cached_property
+    def pieces(self) -> dict[str, str]:
+        """The source of each piece that is asked for, with its docstring, by name."""
+        module = SOLUTIONS / f"{self.facts['reference']}.py"
+        found = _definitions(module)
+        asked = [c.metadata["asks"] for c in self.written.cells if "asks" in c.metadata]
+        for name in asked:
+            if name not in found:
+                raise CourseError(
+                    f"{self.name}: exercise.md asks for {name}, and {module.name} does "
+                    f"not define it. Expected one of: {', '.join(found)}."
+                )
+        return {name: found[name] for name in asked}
+
+    @cached_property
+    def points(self) -> dict[str, float]:
+        """The points of each graded cell, by grade id, in order."""
+        return {
+            grade_id(cell): float(cell.metadata["points"])
+            for cell in self.written.cells
+            if "points" in cell.metadata
+        }
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """The heading under which each graded cell stands, by grade id."""
+        titles, heading = {}, self.facts["title"]
+        for cell in self.written.cells:
+            if cell.cell_type == "markdown":
+                headings = re.findall(r"^## (?:\d+ · )?(.+)$", cell.source, re.M)
+                heading = headings[-1] if headings else heading
+            if "points" in cell.metadata:
+                titles[grade_id(cell)] = heading
+        return titles
+
+    @cached_property
+    def misconceptions(self) -> list[Answer]:
+        """The wrong answers that learners give."""
+        return read_answers(self.folder / "misconceptions.py")
+
+    @cached_property
+    def alternatives(self) -> list[Answer]:
+        """Right answers that are written differently."""
+        return read_answers(self.folder / "alternatives.py")
+
+
+def all_exercises() -> list[Exercise]:
+    """List every exercise of the course, in the order of the chapters."""
+    return [Exercise(path.parent) for path in sorted(EXERCISES.glob("*/exercise.md"))]
+
+
+def find_exercise(name: str) -> Exercise:
+    """Find an exercise by its name, or raise CourseError listing what there is."""
+    for exercise in all_exercises():
+        if exercise.name == name:
+            return exercise
+    known = ", ".join(exercise.name for exercise in all_exercises())
+    raise CourseError(
+        f"There is no exercise called {name!r}. Expected one of: {known}."
+    )
+
+
+def grade_id(cell: NotebookNode) -> str:
+    """Give the grade id of a cell of ``exercise.md``, or an empty string."""
+    for role in ROLES:
+        if role in cell.metadata and role != "setup":
+            prefix = "check-" if role == "check" else ""
+            return prefix + str(cell.metadata[role])
+    return ""
+
+
+def without_region(text: str, begin: str, end: str) -> str:
+    """Cut every region between two marker lines out of a text, markers included."""
+    kept, inside = [], False
+    for line in text.split("\n"):
+        inside = inside or line.strip() == begin
+        if not inside:
+            kept.append(line)
+        inside = inside and line.strip() != end
+    return "\n".join(kept)
+
+
+def _definitions(module: Path) -> dict[str, str]:
+    """Read the source of every top-level function and class of a module."""
+    text = module.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    return {
+        node.name: "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+
+
+def marked(source: str) -> str:
+    """Wrap the bodies of a piece in solution markers; keep signatures and docstrings.
+
+    In a class, every method's body is wrapped.
+    """
+    lines = source.splitlines()
+    for body in reversed(_bodies(ast.parse(source).body[0])):
+        first, last = body[0].lineno, body[-1].end_lineno
+        indent = " " * body[0].col_offset
+        inner = lines[first - 1 : last]
+        lines[first - 1 : last] = [
+            indent + BEGIN_SOLUTION,
+            *inner,
+            indent + END_SOLUTION,
+        ]
+    return "\n".join(lines)
+
+
+def _bodies(node: ast.FunctionDef | ast.ClassDef) -> list[list[ast.stmt]]:
+    """List the statements to hide: a function's body after its docstring."""
+    if isinstance(node, ast.ClassDef):
+        methods = [n for n in node.body if isinstance(n, ast.FunctionDef)]
+        return [body for method in methods for body in _bodies(method)]
+    has_docstring = ast.get_docstring(node) is not None
+    return [node.body[1:] if has_docstring else node.body]

@@ -1,0 +1,3 @@
+from nbgrader.preprocessors import ClearHiddenTests
+class HideHiddenTests(ClearHiddenTests):
+    """x"""

@@ -1,0 +1,113 @@
+"""Try answers against the checks of an exercise, in this process.
+
+Used for answers that the course itself holds: the reference, the misconceptions and
+the alternatives. What a student hands in never runs here.
+"""
+
+import contextlib
+import io
+import sys
+
+import torch
+
+from autograder.exercise import BEGIN_HIDDEN, END_HIDDEN, Exercise, without_region
+from exercises import checks
+from exercises.answers import Answer
+
+sys.modules.setdefault("checks", checks)  # the name it has beside a notebook
+
+
+def try_answers(
+    exercise: Exercise, answers: list[Answer] = (), hidden=True, only: str = ""
+) -> dict:
+    """Run the checks on the reference, with some pieces replaced by given answers.
+
+    ``hidden=False`` leaves out the hidden tests, as in the learner's notebook;
+    ``only`` runs a single check. Returns the result of each check by name: whether
+    it passed, and every property.
+    """
+    replaced = {answer.piece: answer.source for answer in answers}
+    namespace = {"__name__": "answer"}
+    exec(imports(), namespace)
+    checks.REPORTED.clear()
+    for cell in exercise.written.cells:
+        if only and cell.metadata.get("check", only) != only:
+            continue
+        text = _code(cell, exercise, replaced, hidden)
+        quiet = contextlib.redirect_stdout(io.StringIO())
+        with quiet, contextlib.suppress(checks.CheckFailed):
+            exec(text, namespace)
+    return dict(checks.REPORTED)
+
+
+def _code(cell, exercise: Exercise, replaced: dict[str, str], hidden: bool) -> str:
+    """Give the code of one cell of ``exercise.md`` as its role asks."""
+    meta = cell.metadata
+    if "asks" in meta:
+        return replaced.get(meta["asks"], exercise.pieces[meta["asks"]])
+    if "answer" in meta:
+        return replaced.get(meta["answer"], cell.source)
+    if "check" in meta and not hidden:
+        return without_region(cell.source, BEGIN_HIDDEN, END_HIDDEN)
+    return cell.source if "check" in meta else ""
+
+
+def imports() -> str:
+    """Give the imports that every exercise starts with."""
+    names = "Check, chosen, devices, finite, gradient, numbers, one_of, same"
+    return "\n".join(
+        [
+            "import math",
+            "",
+            "import torch",
+            "import torch.nn.functional as F",
+            "from torch import Tensor, nn, tensor",
+            "",
+            f"from checks import {names}",
+            "from checks import set_weights, unchanged",
+            "",
+            "LN2 = math.log(2)",
+        ]
+    )
+
+
+def fingerprints(exercise: Exercise, hidden: bool) -> dict[str, list[dict]]:
+    """Say how each known mistake fails its check: numbers, and a sentence.
+
+    ``hidden=False`` gives what is shipped with the release: only mistakes that the
+    visible properties can tell.
+    """
+    known: dict[str, list[dict]] = {}
+    for answer in exercise.misconceptions:
+        fails = _failures(exercise, answer, hidden)
+        if fails:
+            facts = {
+                "id": answer.id,
+                "sentence": answer.sentence,
+                "chapter": exercise.facts["chapter"],
+                "section": answer.section,
+            }
+            known.setdefault(answer.check, []).append(facts | {"fails": fails})
+    return known
+
+
+def _failures(exercise: Exercise, answer: Answer, hidden: bool) -> dict[str, dict]:
+    """Give the outcome of every failing property of an answer's check, by label.
+
+    It is tried twice: of an outcome that depends on chance, only what stays is kept.
+    """
+    runs = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        result = try_answers(exercise, [answer], hidden, answer.check)[answer.check]
+        failed = [p for p in result["properties"] if not p["passed"]]
+        runs.append({p["label"]: p["outcome"] for p in failed})
+    return {
+        label: _stable(out, runs[1].get(label, {})) for label, out in runs[0].items()
+    }
+
+
+def _stable(first: dict, second: dict) -> dict:
+    if first == second:
+        return first
+    return {k: v for k, v in first.items() if second.get(k) == v} | {"random": True}

@@ -1,0 +1,465 @@
+"""The check library: what a test cell says, and how it says it.
+
+A test cell makes one :class:`Check`, states properties in ``with`` blocks, and ends
+with ``check.report()``. Every property is tried, whatever the others did. A property
+says what was expected and what came, shapes first. Where an answer is a known wrong
+one, the report names the mistake.
+
+A test hands plain tensors, numbers, strings, lists and dicts to the learner's
+functions and classes, and gets the same back. Gradients and weights go through
+:func:`gradient` and :func:`set_weights`, so that a test never needs the learner's
+objects themselves.
+"""
+
+import linecache
+import math
+import sys
+from contextlib import contextmanager, redirect_stderr
+
+import torch
+from torch import Tensor, nn
+
+MIME = "application/vnd.transformer-course.check+json"
+
+#: Every sentence that a learner reads, in one place that can be translated.
+TEXT = {
+    "holds": "{held} of {total} properties hold",
+    "yes": "yes",
+    "no": "NO ",
+    "hidden": "a hidden property",
+    "mistake": "This looks like a known mistake: {sentence}",
+    "section": "Chapter {chapter} explains it under “{section}”.",
+    "needs": "This also uses your {name}, whose own check fails: mend that one first.",
+    "missing": "this cell is not written yet",
+    "none": "expected a tensor, got None: is a `return` missing?",
+    "kind": "expected a tensor, got {kind}",
+    "shape": "shape: expected {expected}, got {actual}",
+    "bad": "values: {count} of {total} are NaN or infinite",
+    "dtype": "dtype: expected {expected}, got {actual}",
+    "device": "device: expected {expected}, got {actual}",
+    "value": "values: at {index} expected {expected:.6g}, got {actual:.6g} "
+    "({wrong} of {total} differ, by at most {gap:.3g})",
+    "number": "expected {expected}, got {actual}",
+    "changed": "input {position} was changed in place: work on a copy",
+    "no_raise": "expected an error, and none was raised",
+    "no_weights": "no weights named {name}: found {found}",
+    "weight_shape": "weights {name}: expected shape {expected} for x @ {name}, "
+    "got {actual}",
+    "no_gradient": "no gradient reaches input {position}",
+    "choice": "expected one of {choices}, got {actual!r}",
+    "not_chosen": "not the right choice",
+    "length": "expected {expected} results, got {actual}",
+    "error": "{kind}: {message}{where}",
+    "where": " (in {function}, line {line}: {code})",
+    "failed": "{name}: {failed} of {total} properties fail; see the report above",
+}
+
+#: Known mistakes of each check, filled in by the set-up cell of the notebook.
+MISTAKES: dict[str, list[dict]] = {}
+
+#: The last result of each check that has reported, by name.
+REPORTED: dict[str, dict] = {}
+
+
+class Mismatch(AssertionError):
+    """A result that is not the expected one, with the numbers that came."""
+
+    def __init__(self, problems: list[str], outcome: dict):
+        super().__init__("\n".join(problems))
+        self.outcome = outcome
+
+
+class CheckFailed(AssertionError):
+    """The verdict of a failing check, shown in one line instead of a traceback."""
+
+    def _render_traceback_(self):
+        return [f"{type(self).__name__}: {self}"]
+
+
+class Check:
+    """One check of one piece: properties, their outcomes, and a report.
+
+    ``name`` is the grade id of the test cell; ``needs`` lists checks of earlier
+    pieces that this one builds on, so that the report can say where to begin.
+    """
+
+    def __init__(self, name: str, needs: tuple[str, ...] = ()):
+        self.name = name
+        self.needs = needs
+        self.properties: list[dict] = []
+
+    def __call__(self, label: str):
+        """State a property that the learner sees: ``with check("rows sum to one")``."""
+        return self._property(label, hidden=False)
+
+    def hidden(self, label: str):
+        """State a property of which the learner sees the label only."""
+        return self._property(label, hidden=True)
+
+    @contextmanager
+    def _property(self, label: str, hidden: bool):
+        result = {"label": label, "hidden": hidden, "passed": True}
+        try:
+            with redirect_stderr(sys.stdout):
+                yield
+        except (Exception, SystemExit) as error:
+            result |= {"passed": False, "outcome": outcome_of(error)}
+            result["message"] = "" if hidden else explain(error)
+        self.properties.append(result)
+
+    def report(self) -> None:
+        """Show every property, and raise :class:`CheckFailed` if one does not hold."""
+        failed = [p for p in self.properties if not p["passed"]]
+        result = {
+            "check": self.name,
+            "passed": not failed,
+            "properties": self.properties,
+            "mistake": find_mistake(self.properties, MISTAKES.get(self.name, [])),
+        }
+        REPORTED[self.name] = result
+        show(result, [need for need in self.needs if _fails(need)])
+        if failed:
+            count = {"failed": len(failed), "total": len(self.properties)}
+            raise CheckFailed(TEXT["failed"].format(name=self.name, **count))
+
+
+# --- what a test cell calls ---------------------------------------------------------
+
+
+def same(actual, expected, tolerance: float | None = None) -> None:
+    """Require ``actual`` to equal ``expected``: shape, no NaN, dtype, device, values.
+
+    Both may be tensors, numbers, or lists and tuples of them. The default tolerance
+    follows the dtype. A wider floating dtype than the expected one is accepted.
+    Raises Mismatch with every problem found.
+    """
+    if isinstance(expected, (list, tuple)):
+        _same_items(actual, expected, tolerance)
+    elif isinstance(expected, Tensor):
+        _same_tensor(actual, expected, tolerance)
+    elif not _close(actual, expected, tolerance or 1e-6):
+        text = TEXT["number"].format(expected=expected, actual=actual)
+        raise Mismatch([text], {"kind": "number", "got": repr(actual)})
+
+
+def finite(actual: Tensor) -> None:
+    """Require a tensor without NaN and without infinity."""
+    actual = _plain(actual)
+    bad = int((~torch.isfinite(actual)).sum())
+    if bad:
+        text = TEXT["bad"].format(count=bad, total=actual.numel())
+        raise Mismatch([text], {"kind": "nan", "shape": list(actual.shape)})
+
+
+def unchanged(function, *inputs: Tensor):
+    """Call ``function(*inputs)``, require the inputs to be as before, give its result.
+
+    Raises Mismatch naming the first input that was changed in place.
+    """
+    copies = [value.clone() for value in inputs]
+    result = function(*copies)
+    for position, (before, after) in enumerate(zip(inputs, copies, strict=True), 1):
+        if not torch.equal(before, after):
+            text = TEXT["changed"].format(position=position)
+            raise Mismatch([text], {"kind": "changed", "position": position})
+    return result
+
+
+def gradient(function, *inputs: Tensor, wrt: int = 0) -> Tensor:
+    """Give the gradient of a fixed weighted sum of ``function(*inputs)``.
+
+    ``wrt`` is the place of the input, from 0. Shapes: as that input.
+    Raises Mismatch when no gradient reaches it.
+    """
+    leaves = [value.clone() for value in inputs]
+    leaves[wrt].requires_grad_(True)
+    output = function(*leaves)
+    total = (output * numbers(*output.shape, seed=99, dtype=output.dtype)).sum()
+    if total.requires_grad:
+        (found,) = torch.autograd.grad(total, leaves[wrt], allow_unused=True)
+        if found is not None:
+            return found
+    text = TEXT["no_gradient"].format(position=wrt + 1)
+    raise Mismatch([text], {"kind": "no gradient"})
+
+
+def set_weights(layer: nn.Module, **weights: Tensor) -> None:
+    """Copy matrices into a layer by name, each meant as in ``x @ W``.
+
+    A name may belong to an ``nn.Linear`` or to a bare parameter; ``W_q, W_k, W_v``
+    may also live side by side in one ``W_qkv``. Shapes: (d_in, d_out).
+    Raises Mismatch when a name is missing or a shape does not fit.
+    """
+    if "W_q" in weights and hasattr(layer, "W_qkv") and not hasattr(layer, "W_q"):
+        fused = [weights.pop(name) for name in ("W_q", "W_k", "W_v")]
+        weights["W_qkv"] = torch.cat(fused, dim=-1)
+    parameters = dict(layer.named_parameters())
+    with torch.no_grad():
+        for name, matrix in weights.items():
+            _copy_weight(name, matrix, parameters)
+
+
+def one_of(actual, choices: str) -> None:
+    """Require an answer that is one of the letters of ``choices``."""
+    if actual not in list(choices):
+        text = TEXT["choice"].format(choices=", ".join(choices), actual=actual)
+        raise Mismatch([text], {"kind": "choice", "got": str(actual)[:20]})
+
+
+def chosen(actual, right: str) -> None:
+    """Require the right letter."""
+    if actual != right:
+        outcome = {"kind": "choice", "got": str(actual)[:20]}
+        raise Mismatch([TEXT["not_chosen"]], outcome)
+
+
+def numbers(*shape, seed=0, scale=1.0, dtype=torch.float32, device="cpu") -> Tensor:
+    """Give the same normal random numbers for the same seed, whatever ran before.
+
+    Shapes: () -> shape. The global generator is neither read nor moved.
+    """
+    generator = torch.Generator(device="cpu").manual_seed(seed)
+    drawn = torch.randn(*shape, generator=generator, dtype=torch.float64, device="cpu")
+    return (drawn * scale).to(device=device, dtype=dtype)
+
+
+def devices() -> list[str]:
+    """List the devices that a check runs on: always the CPU, and a GPU if present."""
+    return ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+
+
+# --- comparing ----------------------------------------------------------------------
+
+
+def _plain(value) -> Tensor:
+    """Give a plain tensor, or say what came instead."""
+    if not isinstance(value, Tensor):
+        kind = type(value).__name__
+        text = TEXT["none"] if value is None else TEXT["kind"].format(kind=kind)
+        raise Mismatch([text], {"kind": "type", "got": kind})
+    return value.detach().as_subclass(Tensor)
+
+
+def _same_items(actual, expected, tolerance) -> None:
+    if not isinstance(actual, (list, tuple)) or len(actual) != len(expected):
+        got = (
+            len(actual) if isinstance(actual, (list, tuple)) else type(actual).__name__
+        )
+        text = TEXT["length"].format(expected=len(expected), actual=got)
+        raise Mismatch([text], {"kind": "length", "got": str(got)})
+    problems, numbers_seen = [], []
+    for place, (mine, theirs) in enumerate(zip(actual, expected, strict=True), 1):
+        try:
+            same(mine, theirs, tolerance)
+        except Mismatch as error:
+            problems += [f"result {place}, {line}" for line in str(error).split("\n")]
+            numbers_seen.append({"place": place, **error.outcome})
+    if problems:
+        raise Mismatch(problems, {"kind": "items", "items": numbers_seen})
+
+
+def _same_tensor(actual, expected: Tensor, tolerance) -> None:
+    actual = _plain(actual)
+    outcome = {"kind": "value", **sketch(actual)}
+    if actual.shape != expected.shape:
+        shapes = {"expected": tuple(expected.shape), "actual": tuple(actual.shape)}
+        raise Mismatch([TEXT["shape"].format(**shapes)], outcome)
+    problems = []
+    bad = int((~torch.isfinite(actual)).sum())
+    if bad:
+        problems.append(TEXT["bad"].format(count=bad, total=actual.numel()))
+    if _narrower(actual.dtype, expected.dtype):
+        names = {"expected": expected.dtype, "actual": actual.dtype}
+        problems.append(TEXT["dtype"].format(**names))
+    if actual.device.type != expected.device.type:
+        places = {"expected": expected.device.type, "actual": actual.device.type}
+        problems.append(TEXT["device"].format(**places))
+    if not bad:
+        problems += _different_values(actual, expected, tolerance)
+    if problems:
+        raise Mismatch(problems, outcome)
+
+
+def _different_values(actual: Tensor, expected: Tensor, tolerance) -> list[str]:
+    """Describe where the values differ, or give an empty list."""
+    limit = tolerance or _tolerance(expected.dtype)
+    mine, theirs = actual.double().cpu(), expected.detach().double().cpu()
+    gap = (mine - theirs).abs()
+    wrong = gap > limit * (1 + theirs.abs())
+    if not wrong.any():
+        return []
+    worst = int(torch.where(wrong, gap, -1.0).argmax())
+    index = tuple(int(i) for i in torch.unravel_index(torch.tensor(worst), gap.shape))
+    facts = {
+        "index": list(index),
+        "expected": float(theirs[index]),
+        "actual": float(mine[index]),
+        "wrong": int(wrong.sum()),
+        "total": gap.numel(),
+        "gap": float(gap.max()),
+    }
+    return [TEXT["value"].format(**facts)]
+
+
+def _close(actual, expected, limit: float) -> bool:
+    """Compare two plain values; numbers within a limit, all else exactly."""
+    if isinstance(actual, Tensor) and actual.numel() == 1:
+        actual = actual.item()
+    if isinstance(expected, bool) or not isinstance(expected, (int, float)):
+        return type(actual) is type(expected) and actual == expected
+    if not isinstance(actual, (int, float)):
+        return False
+    return math.isclose(actual, expected, rel_tol=limit, abs_tol=limit)
+
+
+def _tolerance(dtype: torch.dtype) -> float:
+    return {
+        torch.float64: 1e-9,
+        torch.float16: 2e-3,
+        torch.bfloat16: 2e-2,
+    }.get(dtype, 1e-5)
+
+
+def _narrower(actual: torch.dtype, expected: torch.dtype) -> bool:
+    """Tell whether a result holds less than was asked for."""
+    if expected.is_floating_point and actual.is_floating_point:
+        return torch.finfo(actual).bits < torch.finfo(expected).bits
+    return actual != expected
+
+
+def _copy_weight(name: str, matrix: Tensor, parameters: dict) -> None:
+    """Copy one matrix into the parameter that holds it, transposed for a linear layer.
+
+    A linear layer keeps (d_out, d_in); a bare parameter is used as in ``x @ W``.
+    """
+    inside = f"{name}.weight" in parameters
+    target = parameters.get(f"{name}.weight" if inside else name)
+    if target is None:
+        found = ", ".join(parameters) or "no parameters at all"
+        text = TEXT["no_weights"].format(name=name, found=found)
+        raise Mismatch([text], {"kind": "weights", "got": sorted(parameters)})
+    source = matrix.T if inside or target.shape != matrix.shape else matrix
+    if target.shape != source.shape:
+        shapes = {"expected": tuple(matrix.shape), "actual": tuple(target.shape)}
+        text = TEXT["weight_shape"].format(name=name, **shapes)
+        raise Mismatch([text], {"kind": "weights", "got": list(target.shape)})
+    target.copy_(source)
+
+
+# --- explaining ---------------------------------------------------------------------
+
+
+def explain(error: BaseException) -> str:
+    """Say in the learner's words what an exception means, and on which line it was."""
+    if isinstance(error, Mismatch):
+        return str(error)
+    if isinstance(error, NotImplementedError):
+        return TEXT["missing"]
+    kind, message = type(error).__name__, str(error) or "no message"
+    return TEXT["error"].format(kind=kind, message=message, where=_where(error))
+
+
+def _where(error: BaseException) -> str:
+    """Name the function and the line on which an error was raised in a cell."""
+    place, trace = None, error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name != "<module>" and "site-packages" not in code.co_filename:
+            text = linecache.getline(code.co_filename, trace.tb_lineno).strip()
+            if text and code.co_filename != __file__:
+                first = code.co_firstlineno - 1
+                place = (code.co_name, trace.tb_lineno - first, text)
+        trace = trace.tb_next
+    if place is None:
+        return ""
+    return TEXT["where"].format(function=place[0], line=place[1], code=place[2])
+
+
+def outcome_of(error: BaseException) -> dict:
+    """Reduce an exception to the few facts that tell one mistake from another."""
+    if isinstance(error, Mismatch):
+        return error.outcome
+    return {"kind": "error", "got": type(error).__name__}
+
+
+def sketch(value: Tensor) -> dict:
+    """Reduce a tensor to its shape and three weighted sums, enough to recognise it.
+
+    Shapes: any -> ``{"shape": [...], "sums": [3 numbers]}``.
+    """
+    flat = value.detach().double().cpu().flatten()
+    sums = [None] * 3
+    if bool(torch.isfinite(flat).all()):
+        places = torch.arange(len(flat), dtype=torch.float64, device="cpu")
+        waves = [torch.cos(places * step + step) for step in (0.7, 1.9, 3.1)]
+        sums = [float(f"{float(flat @ wave):.6g}") for wave in waves]
+    return {"shape": list(value.shape), "sums": sums}
+
+
+def find_mistake(properties: list[dict], known: list[dict]) -> dict | None:
+    """Find the known mistake that fails the same properties with the same outcomes.
+
+    A mistake that explains every failing property wins; else the one that shares
+    most of them with equal numbers. Returns id, sentence, chapter, section, or None.
+    """
+    failed = {p["label"]: p["outcome"] for p in properties if not p["passed"]}
+    best, most = None, (False, 0)
+    for mistake in known:
+        fails = mistake["fails"]
+        agree = [label for label in failed if _alike(failed[label], fails.get(label))]
+        exact = len(agree) == len(failed) == len(fails)
+        equal = [label for label in agree if not fails[label].get("random")]
+        telling = [label for label in equal if failed[label]["kind"] != "error"]
+        score = (exact, len(equal if exact else telling))
+        if agree and (exact or telling) and score > most:
+            best, most = mistake, score
+    keys = ("id", "sentence", "chapter", "section")
+    return {key: best[key] for key in keys} if best else None
+
+
+def _alike(one, other) -> bool:
+    """Compare two outcomes; numbers within one part in a thousand."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        if other.get("random"):
+            return all(one.get(k) == v for k, v in other.items() if k != "random")
+        return one.keys() == other.keys() and all(_alike(one[k], other[k]) for k in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-3, abs_tol=1e-4)
+    return one == other
+
+
+# --- showing ------------------------------------------------------------------------
+
+
+def _fails(name: str) -> bool:
+    return name in REPORTED and not REPORTED[name]["passed"]
+
+
+def lines_of(result: dict, unmet: list[str] | tuple = ()) -> list[str]:
+    """Write a result as lines of text for the learner."""
+    held = sum(p["passed"] for p in result["properties"])
+    total = len(result["properties"])
+    lines = [f"{result['check']}: " + TEXT["holds"].format(held=held, total=total)]
+    for item in result["properties"]:
+        mark = TEXT["yes"] if item["passed"] else TEXT["no"]
+        suffix = f" ({TEXT['hidden']})" if item["hidden"] else ""
+        lines.append(f"  {mark}  {item['label']}{suffix}")
+        message = filter(None, item.get("message", "").split("\n"))
+        lines += [f"         {line}" for line in message]
+    lines += ["  " + TEXT["needs"].format(name=name) for name in unmet]
+    if result["mistake"]:
+        lines.append("  " + TEXT["mistake"].format(**result["mistake"]))
+        if result["mistake"].get("section"):
+            lines.append("  " + TEXT["section"].format(**result["mistake"]))
+    return lines
+
+
+def show(result: dict, unmet: list[str]) -> None:
+    """Print a result, or in a notebook display it with its data beside the text."""
+    text = "\n".join(lines_of(result, unmet))
+    if "IPython" not in sys.modules or sys.modules["IPython"].get_ipython() is None:
+        print(text)
+        return
+    sys.modules["IPython"].display.display({"text/plain": text, MIME: result}, raw=True)
