@@ -1,24 +1,32 @@
 """A class folder: nbgrader's own layout, with the course's settings."""
 
 import contextlib
+import json
 import os
 import re
 import sqlite3
 import sys
+import warnings
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.converters import GenerateAssignment, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
 from autograder.leaks import RefuseLeaks
 from autograder.release import write_source
+from autograder.results import write_whole
+from autograder.trial import fingerprints
+
+# nbgrader builds its rows in an order that SQLAlchemy 2 remarks on; they are saved.
+warnings.filterwarnings("ignore", category=SAWarning)
 
 CONFIG = "nbgrader_config.py"
 CONFIG_TEXT = '''\
@@ -51,6 +59,7 @@ def configure(c: Config, root: Path) -> None:
     }
     c.Execute.timeout = 120
     c.Execute.shutdown_kernel = "immediate"
+    c.Execute.extra_arguments = ["--log-level=ERROR"]
     c.GenerateAssignment.preprocessors = [
         *GenerateAssignment.preprocessors.default(),
         RefuseLeaks,
@@ -149,6 +158,8 @@ class Classroom:
         with self.gradebook() as gradebook:
             if due is not None:
                 gradebook.update_or_create_assignment(exercise.name, duedate=due)
+        known = json.dumps(fingerprints(exercise, hidden=True))
+        write_whole(self.root / "course" / exercise.name / "fingerprints.json", known)
         self._keep_journal()
         return self.root / "release" / exercise.name / f"{exercise.notebook}.ipynb"
 
@@ -172,6 +183,3 @@ def refusal(result: dict) -> str:
     errors = re.findall(r"^    (\w[\w.]*(?:Error|Exception|Exit)\b.*)$", log, re.M)
     errors += re.findall(r"^\[ERROR\] (.+)$", log, re.M)
     return errors[0] if errors else str(result.get("error") or "no reason given")
-
-
-__all__ = ["Classroom", "MissingEntry", "configure", "refusal"]

@@ -653,8 +653,8 @@ wrong_choice(
     "value_role",
     check="concept-value",
     section=LOOKUP,
-    a="how important a token is, is said by its weight. The value is what it gives.",
-    b="how well a token fits is the score, query times key. The value is what it gives.",
+    a="its weight says how important a token is. The value is what it gives.",
+    b="its score says how well a token fits. The value is what it gives.",
     d="a value is a vector of any numbers, not a probability.",
 )
 wrong_choice(

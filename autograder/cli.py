@@ -1,0 +1,220 @@
+"""The ``course`` command."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from autograder.errors import CourseError
+
+FINE, LOOK, FAILED = 0, 1, 2
+CORES = os.cpu_count() or 1
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Build, solve and grade the course. Ends with 0 when all is fine, 1 when "
+    "something needs a look, 2 when it could not run.",
+)
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+Class = Annotated[Path, typer.Option("--class", help="The class folder.")]
+Assignment = Annotated[
+    str | None,
+    typer.Option(help="The assignment, if the class has more than one."),
+]
+Workers = Annotated[int, typer.Option(min=1, help="How many grade at the same time.")]
+
+
+@app.command()
+def book() -> None:
+    """Build the web book into _build/html, warnings as errors."""
+    from autograder.project import build_book
+
+    with spinner("Building the book") as say:
+        page = build_book(on_line=say)
+    out.print(f"The book: {page}")
+
+
+@app.command()
+def release(
+    exercise: Annotated[str, typer.Argument(help="Such as 01-self-attention.")],
+    folder: Class,
+    due: Annotated[datetime | None, typer.Option(help="When it is due, UTC.")] = None,
+) -> None:
+    """Release an exercise into a class folder, which is made if it is not there."""
+    from autograder.classroom import Classroom
+    from autograder.exercise import find_exercise
+
+    found = find_exercise(exercise)
+    with spinner(f"Releasing {exercise}"):
+        path = Classroom.create(folder).release(found, due)
+    out.print(f"For your students: {path}")
+    out.print(f"They hand in to: {folder}/submitted/STUDENT/{exercise}/{path.name}")
+
+
+@app.command()
+def check(
+    notebook: Annotated[Path, typer.Argument(help="Your notebook.")],
+    seconds: Annotated[int, typer.Option(help="The time limit of a cell.")] = 120,
+) -> None:
+    """Run the visible checks of your notebook, and show the points of each."""
+    from autograder.check import check_notebook
+
+    with spinner(f"Running {notebook.name}"):
+        verdicts = check_notebook(notebook, seconds)
+    for verdict in verdicts:
+        mark = "[green]yes[/]" if verdict.passed else "[red]NO [/]"
+        out.print(f"{mark} {verdict.points:4g}  {verdict.name}")
+        if not verdict.passed:
+            out.print(indented(verdict.report), markup=False)
+    reached = sum(v.points for v in verdicts if v.passed)
+    out.print(f"{reached:g} of {sum(v.points for v in verdicts):g} points so far.")
+    out.print("Hidden checks and your written answer count when you hand in.")
+    raise typer.Exit(FINE if all(v.passed for v in verdicts) else LOOK)
+
+
+@app.command()
+def grade(
+    folder: Class,
+    assignment: Assignment = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Grade this student; may be repeated.")
+    ] = None,
+    workers: Workers = CORES,
+    again: Annotated[bool, typer.Option(help="Grade unchanged work too.")] = False,
+) -> None:
+    """Grade what lies in submitted/; write grades.csv and a status line for each."""
+    from autograder.classroom import Classroom
+
+    classroom = Classroom.open(folder)
+    name = classroom.one_assignment(assignment)
+    results = run_grading(classroom, name, student, workers, again)
+    raise typer.Exit(LOOK if any(r.status != "graded" for r in results) else FINE)
+
+
+@app.command()
+def feedback(folder: Class, assignment: Assignment = None) -> None:
+    """Write one page for each submission into feedback/."""
+    from autograder.classroom import Classroom
+    from autograder.feedback import write_feedback
+
+    classroom = Classroom.open(folder)
+    pages = write_feedback(classroom, classroom.one_assignment(assignment))
+    out.print(f"{len(pages)} pages of feedback: {classroom.root / 'feedback'}")
+
+
+@app.command()
+def report(folder: Class, assignment: Assignment = None) -> None:
+    """Write a page about the class: scores, hard checks, what it gets wrong."""
+    from autograder.classroom import Classroom
+    from autograder.report import write_report
+
+    classroom = Classroom.open(folder)
+    page = write_report(classroom, classroom.one_assignment(assignment))
+    out.print(f"The class report: {page}")
+
+
+@app.command()
+def demo(
+    folder: Annotated[
+        Path, typer.Option("--class", help="Where to make the class.")
+    ] = Path("_build/demo-class"),
+    exercise: Annotated[str, typer.Option(help="The exercise.")] = "01-self-attention",
+    workers: Workers = CORES,
+) -> None:
+    """Make a class of about forty learners of every kind, and grade it."""
+    from autograder.classroom import Classroom
+    from autograder.demo import DUE, make_class
+    from autograder.exercise import find_exercise
+    from autograder.feedback import write_feedback
+    from autograder.report import write_report
+
+    found = find_exercise(exercise)
+    classroom = Classroom.create(folder)
+    with spinner("Making the class"):
+        classroom.release(found, DUE)
+        learners = make_class(classroom, found)
+    out.print(f"{len(learners)} learners hand in: {classroom.root / 'submitted'}")
+    run_grading(classroom, exercise, None, workers, again=False)
+    with spinner("Writing feedback and the report"):
+        write_feedback(classroom, exercise)
+        page = write_report(classroom, exercise)
+    out.print(f"Feedback: {classroom.root / 'feedback'}")
+    out.print(f"The class report: {page}")
+
+
+def run_grading(classroom, assignment: str, students, workers: int, again: bool):
+    """Grade with a progress bar, say what came of it, and give the results."""
+    from autograder.grade import grade as grade_all
+
+    count = len(students or classroom.students(assignment))
+    with grading_bar() as bar:
+        task = bar.add_task(f"Grading {assignment}", total=count)
+        results = grade_all(
+            classroom,
+            assignment,
+            students=students,
+            workers=workers,
+            again=again,
+            on_done=lambda result: bar.advance(task),
+        )
+        bar.update(task, completed=count)
+    for result in results:
+        if result.status != "graded":
+            why = result.why or "; ".join(result.notes)
+            out.print(f"{result.student}: {result.status}: {why}", markup=False)
+    out.print(f"{len(results)} graded: {classroom.root / 'grades.csv'}")
+    return results
+
+
+def grading_bar() -> Progress:
+    """Make a progress bar with an estimate of what is left."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    return Progress(*columns, TimeRemainingColumn(), console=err)
+
+
+@contextmanager
+def spinner(text: str) -> Iterator:
+    """Show that something is going on; give a function that shows a line beside it."""
+    columns = SpinnerColumn(), TextColumn("{task.description}")
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(text)
+        yield lambda line: bar.update(task, description=f"{text}: {line[:60]}")
+
+
+def indented(text: str) -> str:
+    """Move a text four places to the right."""
+    return "\n".join(f"    {line}" for line in text.splitlines())
+
+
+def main() -> None:
+    """Run the command; a mistake of the user's ends in one line and exit code 2."""
+    try:
+        app()
+    except CourseError as error:
+        err.print(f"course: {error}", markup=False)
+        sys.exit(FAILED)
+    except KeyboardInterrupt:
+        err.print("course: stopped. Run it again to go on.")
+        sys.exit(FAILED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+"""Grade what lies in ``submitted/``: nbgrader's autograding, in parallel."""
+
+import csv
+import hashlib
+import io
+import json
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
+from multiprocessing import get_context
+from pathlib import Path
+
+from autograder.classroom import Classroom, refusal
+from autograder.errors import CourseError
+from autograder.results import (
+    FAILED,
+    NOTED,
+    Result,
+    ResultStore,
+    read_cells,
+    write_whole,
+)
+
+READ_AT_MOST = 20_000_000  # bytes of one file that count towards a digest
+
+
+def grade(
+    classroom: Classroom,
+    assignment: str,
+    *,
+    students: Iterable[str] | None = None,
+    workers: int = 2,
+    again: bool = False,
+    on_done: Callable[[Result], None] = lambda result: None,
+) -> list[Result]:
+    """Grade the submissions of one assignment that are new or changed.
+
+    ``again`` grades all of them. Each result is on disk before the next submission
+    of its worker starts. Returns the results of all students, sorted; raises
+    CourseError when a named student has handed nothing in.
+    """
+    submitted = classroom.students(assignment)
+    if missing := sorted(set(students or []) - set(submitted)):
+        raise CourseError(
+            f"Nothing is handed in by {', '.join(missing)}. Expected a folder "
+            f"{classroom.root / 'submitted' / missing[0] / assignment}."
+        )
+    store = ResultStore(classroom.root, assignment)
+    chosen = sorted(set(students or submitted))
+    todo = [s for s in chosen if again or _is_new(classroom, store, s)]
+    for result in _grade_all(classroom, assignment, todo, workers):
+        on_done(result)
+    results = store.all()
+    write_status(classroom, assignment, results)
+    write_grades(classroom, assignment)
+    return results
+
+
+def _grade_all(classroom, assignment: str, students: list[str], workers: int):
+    """Grade students in worker processes, and give each result as it is ready."""
+    if not students:
+        return
+    pool = ProcessPoolExecutor(
+        min(workers, len(students)), mp_context=get_context("spawn")
+    )
+    with pool:
+        jobs = {
+            pool.submit(grade_one, classroom.root, assignment, student): student
+            for student in students
+        }
+        for job in as_completed(jobs):
+            yield job.result()
+
+
+def grade_one(root: Path, assignment: str, student: str) -> Result:
+    """Grade one submission and keep its result; never raises for what is in it."""
+    started = time.perf_counter()
+    classroom = Classroom.open(root)
+    store = ResultStore(classroom.root, assignment)
+    result = Result(student, assignment, digest_of(classroom, assignment, student))
+    try:
+        result.notes += look_over(classroom, assignment, student)
+        answer = classroom.api().autograde(assignment, student, force=True, create=True)
+        if not answer["success"]:
+            raise CourseError(refusal(answer))
+        for notebook in notebooks_of(classroom, assignment):
+            path = classroom.root / "autograded" / student / assignment / notebook
+            result.cells |= read_cells(path, store.fingerprints())
+        result.notes += what_happened(result)
+        result.status = NOTED if result.notes else result.status
+    except CourseError as error:
+        result.status, result.why = FAILED, str(error)
+    result.seconds = round(time.perf_counter() - started, 2)
+    store.save(result)
+    return result
+
+
+def look_over(classroom: Classroom, assignment: str, student: str) -> list[str]:
+    """Look at what was handed in before it is graded, and note what is unusual.
+
+    Raises CourseError when no notebook of the assignment is there.
+    """
+    folder = classroom.root / "submitted" / student / assignment
+    expected = notebooks_of(classroom, assignment)
+    found = sorted(path.name for path in folder.glob("*.ipynb"))
+    missing = [name for name in expected if name not in found]
+    if len(missing) == len(expected):
+        there = ", ".join(found) or "no notebook at all"
+        raise CourseError(f"Expected {' and '.join(expected)}; found {there}.")
+    notes = [f"{name} is missing: no points for it" for name in missing]
+    extra = [name for name in found if name not in expected]
+    return notes + [f"{name} is not part of the exercise: ignored" for name in extra]
+
+
+def what_happened(result: Result) -> list[str]:
+    """Note cells of the learner's own that did not run."""
+    return [
+        f"{name} stopped with {cell['error'].split(':')[0]}"
+        for name, cell in result.cells.items()
+        if cell["kind"] == "answer"
+        and cell.get("error", "").split(":")[0] not in {"", "NotImplementedError"}
+    ]
+
+
+def notebooks_of(classroom: Classroom, assignment: str) -> list[str]:
+    """Name the notebooks that an assignment consists of."""
+    source = classroom.root / "source" / assignment
+    return sorted(path.name for path in source.glob("*.ipynb"))
+
+
+def _is_new(classroom: Classroom, store: ResultStore, student: str) -> bool:
+    result = store.load(student)
+    return result is None or result.digest != digest_of(
+        classroom, store.assignment, student
+    )
+
+
+def digest_of(classroom: Classroom, assignment: str, student: str) -> str:
+    """Sum up all that a grade depends on: the submission and the assignment."""
+    total = hashlib.sha256()
+    for folder in ("submitted/" + student, "source"):
+        base = classroom.root / folder / assignment
+        for path in sorted(base.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                total.update(f"{path.relative_to(base)}\0".encode())
+                with path.open("rb") as file:
+                    total.update(file.read(READ_AT_MOST))
+    return total.hexdigest()
+
+
+# --- what is written for people and programs ----------------------------------------
+
+
+def write_status(classroom: Classroom, assignment: str, results: list[Result]) -> Path:
+    """Write one JSON line for each submission: how its grading ended, and why."""
+    keys = ("student", "assignment", "status", "why", "notes", "seconds")
+    lines = [{key: asdict(result)[key] for key in keys} for result in results]
+    path = classroom.root / f"status-{assignment}.jsonl"
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    write_whole(path, text)
+    return path
+
+
+def write_grades(classroom: Classroom, assignment: str) -> Path:
+    """Write ``grades.csv``: one row for each submission, one column for each cell.
+
+    RFC 4180, UTF-8. A cell that a spreadsheet would run as a formula is quoted with
+    an apostrophe.
+    """
+    rows = list(grade_rows(classroom, assignment))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else ["student"])
+    writer.writeheader()
+    writer.writerows({key: harmless(row[key]) for key in row} for row in rows)
+    path = classroom.root / "grades.csv"
+    write_whole(path, text.getvalue())
+    return path
+
+
+def harmless(value):
+    """Keep a spreadsheet from running a text: put an apostrophe before a formula."""
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return "'" + value
+    return value
+
+
+def grade_rows(classroom: Classroom, assignment: str):
+    """Give a row for each submission in the gradebook, sorted by student."""
+    store = ResultStore(classroom.root, assignment)
+    with classroom.gradebook() as gradebook:
+        for submission in sorted(
+            gradebook.assignment_submissions(assignment), key=lambda s: s.student.id
+        ):
+            result = store.load(submission.student.id)
+            row = {
+                "student": submission.student.id,
+                "assignment": assignment,
+                "status": result.status if result else "",
+                "score": submission.score,
+                "max_score": submission.max_score,
+                "needs_manual_grade": submission.needs_manual_grade,
+                "seconds_late": round(submission.total_seconds_late),
+            }
+            yield row | _cells_of(submission)
+
+
+def _cells_of(submission) -> dict:
+    """Give the score of every graded cell, and the comment on those marked by hand."""
+    row = {}
+    for notebook in sorted(submission.notebooks, key=lambda n: n.name):
+        said = {comment.name: comment.comment or "" for comment in notebook.comments}
+        for cell in sorted(notebook.grades, key=lambda g: g.name):
+            row[cell.name] = cell.score
+            if cell.cell.cell_type == "markdown":
+                row[f"{cell.name} comment"] = said.get(cell.name, "")
+    return row

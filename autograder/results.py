@@ -1,0 +1,131 @@
+"""What the grader keeps of each submission, beside nbgrader's gradebook.
+
+The gradebook holds the scores. A results file holds what it cannot: the properties
+of each check, the mistake that was recognised, notes, and how grading ended.
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import nbformat
+
+from autograder.exercise import BEGIN_HIDDEN
+from exercises.checks import MIME, find_mistake
+
+GRADED, NOTED, FAILED = "graded", "graded with notes", "failed"
+
+
+@dataclass
+class Result:
+    """How the grading of one submission ended, and what its checks said."""
+
+    student: str
+    assignment: str
+    digest: str
+    status: str = GRADED
+    why: str = ""
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    cells: dict[str, dict] = field(default_factory=dict)
+
+    @property
+    def mistakes(self) -> list[dict]:
+        """The recognised mistakes, each with the check that told it."""
+        found = [(name, cell.get("mistake")) for name, cell in self.cells.items()]
+        return [mistake | {"check": name} for name, mistake in found if mistake]
+
+
+class ResultStore:
+    """The results of one assignment: one JSON file for each student."""
+
+    def __init__(self, class_root: Path, assignment: str):
+        self.folder = class_root / "course" / assignment
+        self.assignment = assignment
+
+    def path(self, student: str) -> Path:
+        """Say where the result of a student is kept."""
+        return self.folder / "results" / f"{student}.json"
+
+    def load(self, student: str) -> Result | None:
+        """Read the result of a student; None when there is none that can be read."""
+        try:
+            return Result(**json.loads(self.path(student).read_text(encoding="utf-8")))
+        except (FileNotFoundError, json.JSONDecodeError, TypeError):
+            return None
+
+    def save(self, result: Result) -> None:
+        """Write a result so that it is there whole, or not at all."""
+        write_whole(self.path(result.student), json.dumps(asdict(result), indent=1))
+
+    def all(self) -> list[Result]:
+        """Read every result, sorted by student."""
+        students = sorted(
+            path.stem for path in (self.folder / "results").glob("*.json")
+        )
+        return [result for result in map(self.load, students) if result]
+
+    def fingerprints(self) -> dict[str, list[dict]]:
+        """Read how each known mistake fails, hidden properties included."""
+        path = self.folder / "fingerprints.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file by way of a second one, so that a reader never sees half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    beside.write_bytes(text.encode("utf-8"))
+    beside.replace(path)
+
+
+def read_cells(notebook: Path, known: dict[str, list[dict]]) -> dict[str, dict]:
+    """Collect what an autograded notebook says of each of its nbgrader cells."""
+    nb = nbformat.read(notebook, as_version=4)
+    cells = {}
+    for cell in nb.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("grade") or about.get("solution"):
+            cells[about["grade_id"]] = _cell(cell, about, known)
+    return cells
+
+
+def _cell(cell, about: dict, known: dict) -> dict:
+    kept = {"kind": _kind(about), "points": about.get("points", 0)}
+    if about.get("solution"):
+        kept["source"] = cell.source
+    if cell.cell_type == "code":
+        kept |= _outputs(cell, solution=about.get("solution", False))
+    if "properties" in kept:
+        failed = kept.pop("check")
+        kept["mistake"] = find_mistake(kept["properties"], known.get(failed, []))
+        for item in kept["properties"]:
+            item.pop("outcome", None)
+    return kept
+
+
+def _kind(about: dict) -> str:
+    if about.get("solution") and about.get("grade"):
+        return "written"
+    return "answer" if about.get("solution") else "check"
+
+
+def _outputs(cell, solution: bool) -> dict:
+    """Keep the report of a check, and what may be told of an error.
+
+    The message of an error may quote a hidden test, so that it is kept only where
+    the cell has none, or where it comes from the learner's own cell.
+    """
+    kept = {"passed": True}
+    for output in cell.outputs:
+        if output.output_type == "display_data" and MIME in output.data:
+            report = output.data[MIME]
+            kept |= {"check": report["check"], "properties": report["properties"]}
+        elif output.output_type == "error":
+            quotes = solution or BEGIN_HIDDEN not in cell.source
+            kept["passed"] = False
+            kept["error"] = output.ename
+            if quotes or output.ename == "CheckFailed":
+                kept["error"] += f": {output.evalue}"
+    return kept
