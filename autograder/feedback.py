@@ -107,11 +107,12 @@ def groups(result: Result, graded: dict, said: dict, exercise) -> list[dict]:
 
 def _check(name: str, cell: dict, grade, comment: str | None) -> dict:
     score = grade.score if grade else 0
+    state = "passed" if score >= cell["points"] else "failed"
     return {
+        "state": "waiting" if grade and grade.needs_manual_grade else state,
         "name": name,
         "score": score,
         "points": cell["points"],
-        "full": score >= cell["points"],
         "properties": cell.get("properties", []),
         "mistake": cell.get("mistake"),
         "error": cell.get("error", ""),

@@ -79,21 +79,23 @@ def frequent_mistakes(results: list[Result]) -> list[dict]:
 
 
 def hardest_checks(rows: list[dict], results: list[Result]) -> list[dict]:
-    """List the checks with the average share of their points, lowest first."""
-    points = {
-        name: cell["points"]
+    """List the checks with the average share of their points, lowest first.
+
+    A written answer counts once its teacher has read it.
+    """
+    graded = {
+        name: cell
         for result in results
         for name, cell in result.cells.items()
         if cell["points"]
     }
-    checks = [
-        {
-            "name": name,
-            "points": most,
-            "share": round(100 * sum(row[name] for row in rows) / len(rows) / most),
-        }
-        for name, most in points.items()
-    ]
+    checks = []
+    for name, cell in graded.items():
+        written = cell["kind"] == "written"
+        read = [r[name] for r in rows if not (written and r["needs_manual_grade"])]
+        if read:
+            share = round(100 * sum(read) / len(read) / cell["points"])
+            checks.append({"name": name, "points": cell["points"], "share": share})
     return sorted(checks, key=lambda check: (check["share"], check["name"]))
 
 

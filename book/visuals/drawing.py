@@ -1,0 +1,125 @@
+"""The book's pictures: heat maps of weights, and drawings of boxes and arrows."""
+
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+from torch import Tensor
+
+from book.visuals.words import say
+
+#: Ink and fills that stay readable on paper and on a dark page's panel.
+colours = SimpleNamespace(
+    ink="#22252b", soft="#5d6470", line="#8a8f98", blue="#3b6ea8", pale="#dfe8f3",
+    sand="#f3ead8", green="#dcebe0", rose="#f4dfda", paper="#ffffff",
+)  # fmt: skip
+BLUES = LinearSegmentedColormap.from_list("course", [colours.paper, colours.blue])
+
+
+def draw_weights(axis: Axes, weights: Tensor, tokens: list[str], title: str) -> None:
+    """Draw attention weights as a heat map with its numbers.
+
+    Shapes: weights (query_len, key_len); ``tokens`` names both axes.
+    """
+    axis.imshow(weights.detach(), cmap=BLUES, vmin=0, vmax=1)
+    axis.set_xticks(range(weights.shape[1]), tokens[: weights.shape[1]])
+    axis.set_yticks(range(weights.shape[0]), tokens[: weights.shape[0]])
+    axis.set_xlabel(say("who is looked at"))
+    axis.set_ylabel(say("who asks"))
+    axis.set_title(say(title))
+    axis.tick_params(length=0)
+    for i, row in enumerate(weights.tolist()):
+        for j, weight in enumerate(row):
+            ink = colours.paper if weight > 0.6 else colours.ink
+            axis.text(j, i, f"{weight:.2f}", ha="center", va="center", color=ink, size=8)
+
+
+def draw_flow() -> Figure:
+    """Draw self-attention as a flow from the input to the outputs."""
+    figure, axis = _canvas(7.4, 3.2)
+    _box(axis, 0.7, 1.6, f"{say('input')}\n$X$", colours.sand)
+    rows = {2.7: ("queries", "Q"), 1.6: ("keys", "K"), 0.5: ("values", "V")}
+    for y, (name, symbol) in rows.items():
+        text = f"{say(name)}\n${symbol} = X W_{symbol.lower()}$"
+        _box(axis, 2.45, y, text, colours.pale)
+        _arrow(axis, (1.3, 1.6 + (y - 1.6) / 6), (1.85, y))
+    _box(axis, 4.1, 2.15, f"{say('scores')}\n$Q K^\\top$", colours.green)
+    _box(axis, 5.7, 2.15, f"{say('weights')}\nsoftmax", colours.green)
+    _box(axis, 6.7, 0.7, f"{say('outputs')}\n$A V$", colours.rose)
+    _arrow(axis, (3.05, 2.7), (3.5, 2.3))
+    _arrow(axis, (3.05, 1.6), (3.5, 2.0))
+    _arrow(axis, (4.7, 2.15), (5.1, 2.15))
+    _arrow(axis, (6.0, 1.84), (6.5, 1.01))
+    _arrow(axis, (3.05, 0.5), (6.1, 0.62))
+    return figure
+
+
+def draw_transformer() -> Figure:
+    """Draw the Transformer of 2017: an encoder, a decoder, and their pieces."""
+    figure, axis = _canvas(6.6, 6.4)
+    encoder = ["self-attention", "residual and norm", "feed-forward", "residual and norm"]
+    decoder = ["masked self-attention", "residual and norm", "cross-attention"]
+    decoder += ["residual and norm", *encoder[2:]]
+    tops = [
+        _column(axis, 1.5, "source tokens", encoder, "encoder"),
+        _column(axis, 5.0, "target tokens", decoder, "decoder"),
+    ]
+    over, cross = tops[0] + 0.25, 2.76
+    path = [1.5, 1.5, 3.3, 3.3], [tops[0], over, over, cross]
+    axis.plot(*path, color=colours.line, linewidth=1)
+    _arrow(axis, (3.3, cross), (3.98, cross))
+    _box(axis, 5.0, 5.55, say("probabilities"), colours.rose, width=2.0, height=0.36)
+    _box(axis, 5.0, 6.15, say("next token"), colours.sand, width=2.0, height=0.36)
+    _arrow(axis, (5.0, tops[1]), (5.0, 5.36))
+    _arrow(axis, (5.0, 5.74), (5.0, 5.96))
+    return figure
+
+
+def _column(axis: Axes, x: float, tokens: str, layers: list[str], name: str) -> float:
+    """Draw one stack from its tokens upwards; give the height at which it ends."""
+    fills = {"residual and norm": colours.sand, "feed-forward": colours.green}
+    _box(axis, x, 0.25, say(tokens), colours.sand, width=2.0, height=0.36)
+    foot = f"{say('embedding')} + {say('positions')}"
+    _box(axis, x, 0.95, foot, colours.rose, width=2.0, height=0.36)
+    _arrow(axis, (x, 0.44), (x, 0.76))
+    _arrow(axis, (x, 1.14), (x, 1.62))
+    bottom, step = 1.82, 0.47
+    for i, layer in enumerate(layers):
+        fill = fills.get(layer, colours.pale)
+        _box(axis, x, bottom + i * step, say(layer), fill, width=2.0, height=0.36)
+    top = bottom + (len(layers) - 1) * step + 0.3
+    frame = (x - 1.15, bottom - 0.32)
+    axis.add_patch(
+        FancyBboxPatch(
+            frame, 2.3, top - frame[1], boxstyle="round,pad=0,rounding_size=0.12",
+            facecolor="none", edgecolor=colours.line, linestyle=(0, (4, 3)),
+        )
+    )  # fmt: skip
+    axis.text(x - 1.1, top + 0.08, f"{say(name)} × N", size=9, color=colours.soft)
+    return top
+
+
+def _canvas(width: float, height: float) -> tuple[Figure, Axes]:
+    figure, axis = plt.subplots(figsize=(width, height))
+    axis.set(xlim=(0, width), ylim=(0, height), aspect="equal")
+    axis.axis("off")
+    return figure, axis
+
+
+def _box(axis, x, y, text, fill, *, width=1.2, height=0.62) -> None:
+    axis.add_patch(
+        FancyBboxPatch(
+            (x - width / 2, y - height / 2), width, height,
+            boxstyle="round,pad=0,rounding_size=0.08",
+            facecolor=fill, edgecolor=colours.line, linewidth=0.8,
+        )
+    )  # fmt: skip
+    axis.text(x, y, text, ha="center", va="center", size=9.5, color=colours.ink)
+
+
+def _arrow(axis, start, end) -> None:
+    style = {"arrowstyle": "-|>", "color": colours.line, "shrinkA": 0, "shrinkB": 0}
+    axis.annotate("", end, start, arrowprops=style)

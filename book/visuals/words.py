@@ -1,0 +1,39 @@
+"""Words in pictures, in the language of the edition that is being built."""
+
+import os
+
+KOREAN = {
+    "input": "입력",
+    "queries": "쿼리",
+    "keys": "키",
+    "values": "값",
+    "scores": "점수",
+    "weights": "가중치",
+    "outputs": "출력",
+    "query": "쿼리",
+    "key": "키",
+    "who asks": "묻는 토큰",
+    "who is looked at": "보이는 토큰",
+    "one view": "시점 하나",
+    "three views": "시점 셋",
+    "encoder": "인코더",
+    "decoder": "디코더",
+    "source tokens": "원문 토큰",
+    "target tokens": "번역문 토큰",
+    "next token": "다음 토큰",
+    "embedding": "임베딩",
+    "positions": "위치",
+    "self-attention": "셀프 어텐션",
+    "masked self-attention": "마스크드 셀프 어텐션",
+    "cross-attention": "크로스 어텐션",
+    "feed-forward": "피드포워드",
+    "residual and norm": "잔차와 정규화",
+    "probabilities": "확률",
+}
+
+
+def say(text: str) -> str:
+    """Give a word of a picture in the language of the edition (``TFBOOK_LANG``)."""
+    if os.environ.get("TFBOOK_LANG") == "ko":
+        return KOREAN.get(text, text)
+    return text
