@@ -59,7 +59,7 @@ def read_notebook(path: Path):
         return nbformat.read(path, as_version=4)
     except FileNotFoundError:
         raise CourseError(f"There is no file {path}.") from None
-    except (OSError, ValueError, AttributeError, KeyError) as error:
+    except Exception as error:  # nbformat raises many kinds
         raise CourseError(f"{path} is not a notebook: {_first(error)}") from error
 
 

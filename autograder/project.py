@@ -29,10 +29,11 @@ def build_book(on_line=lambda line: None) -> Path:
     for exercise in all_exercises():
         student_notebook(exercise)
     shutil.rmtree(BUILD / "html", ignore_errors=True)
-    command = [sys.executable, "-m", "jupyter_book", "build", "book"]
-    command += ["--config", "_config.yml", "--path-output", ".", "-W", "-n"]
+    program = Path(sys.executable).with_name("jupyter-book")
+    command = [program, "build", "book", "--config", "_config.yml"]
+    command += ["--path-output", ".", "-W", "-n", "--keep-going"]
     process = subprocess.Popen(
-        [*command, "--keep-going"],
+        command,
         cwd=ROOT,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,

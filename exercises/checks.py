@@ -340,7 +340,8 @@ def _copy_weight(name: str, matrix: Tensor, parameters: dict) -> None:
         raise Mismatch([text], {"kind": "weights", "got": sorted(parameters)})
     source = matrix.T if inside or target.shape != matrix.shape else matrix
     if target.shape != source.shape:
-        shapes = {"expected": tuple(matrix.shape), "actual": tuple(target.shape)}
+        seen = target.T.shape if inside else target.shape
+        shapes = {"expected": tuple(matrix.shape), "actual": tuple(seen)}
         text = TEXT["weight_shape"].format(name=name, **shapes)
         raise Mismatch([text], {"kind": "weights", "got": list(target.shape)})
     target.copy_(source)

@@ -1,0 +1,65 @@
+"""The committed bundle is what its sources make, and small."""
+
+import gzip
+import hashlib
+import shutil
+import subprocess
+
+import pytest
+
+from book.visuals import STATIC
+
+SOURCES = STATIC.parent / "visuals"
+SUMS = SOURCES / "SHA256SUMS"
+
+
+def recorded():
+    lines = (line.split("  ") for line in SUMS.read_text("utf-8").splitlines())
+    return {name: checksum for checksum, name in lines}
+
+
+def test_committed_files_have_the_recorded_checksums():
+    found = {
+        name: hashlib.sha256((SOURCES / name).read_bytes()).hexdigest()
+        for name in recorded()
+    }
+    assert found == recorded()
+    assert len(found) == 2
+
+
+def test_script_stays_below_15_kilobytes():
+    script = STATIC / "js" / "attention-explorer.js"
+    assert len(gzip.compress(script.read_bytes(), mtime=0)) < 15_000
+
+
+@pytest.mark.parametrize(
+    "name", ["js/attention-explorer.js", "css/attention-explorer.css"]
+)
+def test_bundle_names_no_other_place(name):
+    text = (STATIC / name).read_text("utf-8")
+    assert "://" not in text
+    assert "url(" not in text
+
+
+def test_sources_build_the_committed_files_byte_for_byte(tmp_path):
+    npm, node = shutil.which("npm"), shutil.which("node")
+    if npm is None or node is None:
+        pytest.skip("Node and npm are not installed, so nothing can be rebuilt.")
+    sources = tmp_path / "visuals"
+    ignored = shutil.ignore_patterns("node_modules", "__pycache__")
+    shutil.copytree(SOURCES, sources, ignore=ignored)
+    install = subprocess.run(
+        [npm, "install", "--no-package-lock", "--no-audit", "--no-fund"],
+        cwd=sources,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    if install.returncode:
+        pytest.skip("esbuild could not be installed by npm, so nothing can be rebuilt.")
+    built, sums = tmp_path / "static", tmp_path / "SHA256SUMS"
+    command = [node, "build.mjs", str(built), str(sums)]
+    subprocess.run(command, cwd=sources, check=True, timeout=120)
+    assert sums.read_bytes() == SUMS.read_bytes()
+    for name in ("js/attention-explorer.js", "css/attention-explorer.css"):
+        assert (built / name).read_bytes() == (STATIC / name).read_bytes()
