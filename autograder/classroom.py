@@ -4,8 +4,10 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import sqlite3
 import sys
+import tempfile
 import warnings
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,10 +22,7 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
-from autograder.leaks import RefuseLeaks
-from autograder.release import write_source
 from autograder.results import write_whole
-from autograder.trial import fingerprints
 
 # nbgrader builds its rows in an order that SQLAlchemy 2 remarks on; they are saved.
 warnings.filterwarnings("ignore", category=SAWarning)
@@ -61,13 +60,19 @@ def configure(c: Config, root: Path) -> None:
     c.Execute.shutdown_kernel = "immediate"
     c.Execute.extra_arguments = ["--log-level=ERROR"]
     c.GenerateAssignment.preprocessors = [
-        *GenerateAssignment.preprocessors.default(),
-        RefuseLeaks,
+        *_names(GenerateAssignment.preprocessors),
+        "autograder.leaks.RefuseLeaks",
     ]
     c.GenerateFeedback.preprocessors = [
-        *GenerateFeedback.preprocessors.default(),
+        *_names(GenerateFeedback.preprocessors),
         "autograder.feedback.HideHiddenTests",
     ]
+    c.ExportPlugin.to = "gradebook.csv"  # grades.csv is ours
+
+
+def _names(preprocessors) -> list[str]:
+    """Name nbgrader's own preprocessors, as a configuration file would."""
+    return [f"{kind.__module__}.{kind.__name__}" for kind in preprocessors.default()]
 
 
 def _find_programs() -> None:
@@ -149,12 +154,25 @@ class Classroom:
         """Write the source of an exercise and let nbgrader make the student version.
 
         Returns the path of the student's notebook. Raises CourseError when nbgrader
-        refuses, for example because a solution would leak.
+        refuses, for example because a solution would leak; what was released before
+        then stays.
         """
+        from autograder.release import write_source  # torch is needed only here
+        from autograder.trial import fingerprints
+
         write_source(exercise, self.root / "source" / exercise.name)
-        result = self.api().generate_assignment(exercise.name, force=True, create=True)
-        if not result["success"]:
-            raise CourseError(refusal(result))
+        released = self.root / "release" / exercise.name
+        with tempfile.TemporaryDirectory(dir=self.root) as kept:
+            if released.exists():
+                shutil.copytree(released, Path(kept) / "release")
+            api = self.api()
+            result = api.generate_assignment(exercise.name, force=True, create=True)
+            if not result["success"]:
+                if (Path(kept) / "release").exists():
+                    shutil.copytree(
+                        Path(kept) / "release", released, dirs_exist_ok=True
+                    )
+                raise CourseError(refusal(result))
         with self.gradebook() as gradebook:
             if due is not None:
                 gradebook.update_or_create_assignment(exercise.name, duedate=due)

@@ -110,6 +110,7 @@ def _check(name: str, cell: dict, grade, comment: str | None) -> dict:
     state = "passed" if score >= cell["points"] else "failed"
     return {
         "state": "waiting" if grade and grade.needs_manual_grade else state,
+        "read": bool(grade and grade.manual_score is not None),
         "name": name,
         "score": score,
         "points": cell["points"],

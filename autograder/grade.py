@@ -11,6 +11,8 @@ from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 
+from nbgrader.api import MissingEntry
+
 from autograder.classroom import Classroom, refusal
 from autograder.errors import CourseError
 from autograder.results import (
@@ -79,6 +81,8 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
     classroom = Classroom.open(root)
     store = ResultStore(classroom.root, assignment)
     result = Result(student, assignment, digest_of(classroom, assignment, student))
+    before = store.load(student)
+    read = marks_read(classroom, assignment, student)
     try:
         result.notes += look_over(classroom, assignment, student)
         answer = classroom.api().autograde(assignment, student, force=True, create=True)
@@ -87,6 +91,8 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
         for notebook in notebooks_of(classroom, assignment):
             path = classroom.root / "autograded" / student / assignment / notebook
             result.cells |= read_cells(path, store.fingerprints())
+        if before and before.digest == result.digest:
+            keep_read(classroom, assignment, student, read)
         result.notes += what_happened(result)
         result.status = NOTED if result.notes else result.status
     except CourseError as error:
@@ -94,6 +100,31 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
     result.seconds = round(time.perf_counter() - started, 2)
     store.save(result)
     return result
+
+
+def marks_read(classroom: Classroom, assignment: str, student: str) -> set[str]:
+    """Name the cells that a teacher has marked, and that do not wait any more."""
+    with classroom.gradebook() as gradebook:
+        try:
+            grades = gradebook.find_submission(assignment, student).notebooks
+        except MissingEntry:
+            return set()
+        return {
+            grade.name
+            for notebook in grades
+            for grade in notebook.grades
+            if grade.manual_score is not None and not grade.needs_manual_grade
+        }
+
+
+def keep_read(classroom, assignment: str, student: str, names: set[str]) -> None:
+    """Let marks stand that were read: nbgrader asks for each once more on a regrade."""
+    with classroom.gradebook() as gradebook:
+        for notebook in gradebook.find_submission(assignment, student).notebooks:
+            for grade in notebook.grades:
+                if grade.name in names:
+                    grade.needs_manual_grade = False
+        gradebook.db.commit()
 
 
 def look_over(classroom: Classroom, assignment: str, student: str) -> list[str]:

@@ -57,7 +57,7 @@ class RefuseLeaks(NbGraderPreprocessor):
         source_path = folder / f"{resources['metadata']['name']}.ipynb"
         source = nbformat.read(source_path, as_version=4)
         found = [*bad_files(folder, self.allowed), *bad_markers(source)]
-        found += find_leaks(nb, secrets_of(source))
+        found += find_leaks(nb, secrets_of(source), pieces_of(source))
         for other in sorted(folder.rglob("*")):
             if other.is_file() and other.suffix not in {".ipynb", ".png", ".jpg"}:
                 found += leaks_in_file(other, secrets_of(source))
@@ -84,6 +84,13 @@ def secrets_of(source: nbformat.NotebookNode) -> list[list[str]]:
             regions = [cell.source.split("\n")]
         found += regions + hidden + schemes
     return [lines for lines in map(_telling, found) if lines]
+
+
+def pieces_of(source: nbformat.NotebookNode) -> set[str]:
+    """Name the functions and classes that the solution cells define."""
+    cells = [c for c in source.cells if c.metadata.get("nbgrader", {}).get("solution")]
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    return set(re.findall(r"^(?:def|class) (\w+)", code, re.MULTILINE))
 
 
 def _regions(text: str, kind: str) -> Iterator[list[str]]:
@@ -122,10 +129,14 @@ def _bare(text: str) -> str:
 # --- where it hides -----------------------------------------------------------------
 
 
-def find_leaks(nb: nbformat.NotebookNode, secrets: list[list[str]]) -> list[str]:
-    """Say where a notebook that is about to be released gives something away."""
+def find_leaks(
+    nb: nbformat.NotebookNode, secrets: list[list[str]], pieces: set[str]
+) -> list[str]:
+    """Say where a notebook that is about to be released gives something away.
+
+    ``secrets`` are hidden lines, ``pieces`` the names that a learner is to define.
+    """
     found = []
-    pieces = {name for lines in secrets for name in _defined(lines)}
     for number, cell in enumerate(nb.cells, 1):
         name = cell.metadata.get("nbgrader", {}).get("grade_id") or cell.get("id", "")
         where = f"cell {number} ({name})"
@@ -222,24 +233,21 @@ def _strings(value) -> Iterator[str]:
             yield from _strings(item)
 
 
-def _defined(lines: list[str]) -> Iterator[str]:
-    """Name the functions and classes that a hidden region defines."""
-    for line in lines:
-        if match := re.match(r"(?:def|class)(\w+)", line):
-            yield match[1]
-
-
 def _solved(cell, pieces: set[str]) -> Iterator[str]:
     """Name pieces that a code cell defines with a body of its own."""
-    if cell.cell_type != "code" or not pieces:
+    if cell.cell_type != "code":
         return
     try:
         tree = ast.parse(cell.source)
     except SyntaxError:
         return
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name in pieces:
-            body = [ast.unparse(statement) for statement in node.body]
-            body = body[1:] if ast.get_docstring(node) else body
-            if not set(body) <= STUB:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in pieces:
+            methods = [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef)]
+            if any(not _is_stub(method) for method in methods):
                 yield f"source: defines {node.name} with a body"
+
+
+def _is_stub(function: ast.FunctionDef) -> bool:
+    body = [ast.unparse(statement) for statement in function.body]
+    return set(body[1:] if ast.get_docstring(function) else body) <= STUB

@@ -34,7 +34,9 @@ def draw_weights(axis: Axes, weights: Tensor, tokens: list[str], title: str) -> 
     for i, row in enumerate(weights.tolist()):
         for j, weight in enumerate(row):
             ink = colours.paper if weight > 0.6 else colours.ink
-            axis.text(j, i, f"{weight:.2f}", ha="center", va="center", color=ink, size=8)
+            axis.text(
+                j, i, f"{weight:.2f}", ha="center", va="center", color=ink, size=8
+            )
 
 
 def draw_flow() -> Figure:
@@ -60,7 +62,12 @@ def draw_flow() -> Figure:
 def draw_transformer() -> Figure:
     """Draw the Transformer of 2017: an encoder, a decoder, and their pieces."""
     figure, axis = _canvas(6.6, 6.4)
-    encoder = ["self-attention", "residual and norm", "feed-forward", "residual and norm"]
+    encoder = [
+        "self-attention",
+        "residual and norm",
+        "feed-forward",
+        "residual and norm",
+    ]
     decoder = ["masked self-attention", "residual and norm", "cross-attention"]
     decoder += ["residual and norm", *encoder[2:]]
     tops = [
@@ -83,7 +90,7 @@ def _column(axis: Axes, x: float, tokens: str, layers: list[str], name: str) -> 
     fills = {"residual and norm": colours.sand, "feed-forward": colours.green}
     _box(axis, x, 0.25, say(tokens), colours.sand, width=2.0, height=0.36)
     foot = f"{say('embedding')} + {say('positions')}"
-    _box(axis, x, 0.95, foot, colours.rose, width=2.0, height=0.36)
+    _box(axis, x, 0.95, foot, colours.rose, width=2.2, height=0.36)
     _arrow(axis, (x, 0.44), (x, 0.76))
     _arrow(axis, (x, 1.14), (x, 1.62))
     bottom, step = 1.82, 0.47

@@ -13,7 +13,7 @@ import pytest
 from autograder.classroom import Classroom
 from autograder.errors import CourseError
 from autograder.exercise import all_exercises, find_exercise, marked
-from autograder.leaks import bad_files, bad_markers, find_leaks, secrets_of
+from autograder.leaks import bad_files, bad_markers, find_leaks, pieces_of, secrets_of
 from autograder.release import source_notebook, write_source
 
 EXERCISE = find_exercise("01-self-attention")
@@ -114,7 +114,7 @@ def source_and_release():
 
 def test_a_clean_release_passes():
     source, clean = source_and_release()
-    assert find_leaks(clean, secrets_of(source)) == []
+    assert find_leaks(clean, secrets_of(source), pieces_of(source)) == []
 
 
 SOLUTION = "largest = scores.amax(dim=-1, keepdim=True)\nexponentials = torch.exp(scores - largest)"
@@ -139,27 +139,20 @@ def test_a_secret_is_found_wherever_it_hides(place, secret):
         code.outputs = [nbformat.v4.new_output("stream", text=secret)]
     else:
         text["attachments"] = {"a.txt": {"text/plain": secret}}
-    leaks = find_leaks(dirty, secrets_of(source))
+    leaks = find_leaks(dirty, secrets_of(source), pieces_of(source))
     assert len(leaks) >= 1 and leaks[0].startswith("cell ")
 
 
-def test_a_piece_with_another_body_is_found_in_a_plain_cell():
+@pytest.mark.parametrize(
+    "answer",
+    [a for a in EXERCISE.alternatives if a.piece in {"softmax", "SelfAttention"}],
+    ids=lambda answer: answer.id,
+)
+def test_a_piece_with_another_body_is_found_in_a_plain_cell(answer):
     source, dirty = source_and_release()
-    plain = nbformat.v4.new_code_cell(
-        "def softmax(z):\n    return torch.softmax(z, -1)"
-    )
-    source.cells.insert(
-        3,
-        nbformat.v4.new_code_cell(
-            "### BEGIN SOLUTION\ndef softmax(z):\n    e = z.exp()\n    return e / e.sum(-1)\n### END SOLUTION"
-        ),
-    )
-    source.cells[3].metadata["nbgrader"] = {"solution": True, "grade_id": "x"}
-    dirty.cells.insert(3, plain)
-    assert any(
-        "defines softmax with a body" in leak
-        for leak in find_leaks(dirty, secrets_of(source))
-    )
+    dirty.cells.insert(3, nbformat.v4.new_code_cell(answer.source))
+    leaks = find_leaks(dirty, secrets_of(source), pieces_of(source))
+    assert any(f"defines {answer.piece} with a body" in leak for leak in leaks)
 
 
 @pytest.mark.parametrize(
