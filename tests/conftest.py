@@ -1,8 +1,9 @@
 """One thread for torch, so that tests do not crowd each other out."""
 
-import autograder  # noqa: F401  first: it spares nbformat a slow import
 import pytest
 import torch
+
+import autograder  # noqa: F401  first: it spares nbformat a slow import
 
 
 @pytest.fixture(autouse=True, scope="session")
