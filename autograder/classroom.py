@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
-from nbgrader.converters import GenerateAssignment, GenerateFeedback
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config, PyFileConfigLoader
@@ -56,9 +56,11 @@ def configure(c: Config, root: Path) -> None:
     c.ClearSolutions.code_stub = {
         "python": "# YOUR CODE HERE\nraise NotImplementedError()"
     }
-    c.Execute.timeout = 120
+    c.Autograde.autograde_preprocessors = [
+        "autograder.boundary.execute.SplitExecute",
+        *_names(Autograde.autograde_preprocessors)[1:],
+    ]
     c.Execute.shutdown_kernel = "immediate"
-    c.Execute.extra_arguments = ["--log-level=ERROR"]
     c.GenerateAssignment.preprocessors = [
         *_names(GenerateAssignment.preprocessors),
         "autograder.leaks.RefuseLeaks",

@@ -54,7 +54,7 @@ def _code(cell, exercise: Exercise, replaced: dict[str, str], hidden: bool) -> s
 
 def imports() -> str:
     """Give the imports that every exercise starts with."""
-    names = "Check, chosen, devices, finite, gradient, numbers, one_of, same"
+    names = "Check, chosen, devices, finite, gradient, learns, numbers, one_of"
     return "\n".join(
         [
             "import math",
@@ -64,7 +64,7 @@ def imports() -> str:
             "from torch import Tensor, nn, tensor",
             "",
             f"from checks import {names}",
-            "from checks import set_weights, unchanged",
+            "from checks import same, set_weights, unchanged",
             "",
             "LN2 = math.log(2)",
         ]

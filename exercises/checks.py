@@ -11,9 +11,11 @@ functions and classes, and gets the same back. Gradients and weights go through
 objects themselves.
 """
 
+import functools
 import linecache
 import math
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 
 import torch
@@ -29,7 +31,7 @@ TEXT = {
     "hidden": "a hidden property",
     "mistake": "This looks like a known mistake: {sentence}",
     "section": "Chapter {chapter} explains it under “{section}”.",
-    "needs": "This also uses your {name}, whose own check fails: mend that one first.",
+    "needs": "This may also use your {name}, whose own check fails: mend that first.",
     "missing": "this cell is not written yet",
     "none": "expected a tensor, got None: is a `return` missing?",
     "kind": "expected a tensor, got {kind}",
@@ -40,12 +42,14 @@ TEXT = {
     "value": "values: at {index} expected {expected:.6g}, got {actual:.6g} "
     "({wrong} of {total} differ, by at most {gap:.3g})",
     "number": "expected {expected}, got {actual}",
-    "changed": "input {position} was changed in place: work on a copy",
+    "changed": "input {position} was changed in place: make a new tensor, "
+    "as in `s = s - m`",
     "no_raise": "expected an error, and none was raised",
-    "no_weights": "no weights named {name}: found {found}",
+    "no_weights": "no weights named {name}: found {found}; rename them",
     "weight_shape": "weights {name}: expected shape {expected} for x @ {name}, "
     "got {actual}",
     "no_gradient": "no gradient reaches input {position}",
+    "unlearned": "no gradient reaches {names}: training would not change them",
     "choice": "expected one of {choices}, got {actual!r}",
     "not_chosen": "not the right choice",
     "length": "expected {expected} results, got {actual}",
@@ -56,6 +60,9 @@ TEXT = {
 
 #: Known mistakes of each check, filled in by the set-up cell of the notebook.
 MISTAKES: dict[str, list[dict]] = {}
+
+#: Where the grader's checker takes results; a notebook displays them, a shell prints.
+DISPLAY = None
 
 #: The last result of each check that has reported, by name.
 REPORTED: dict[str, dict] = {}
@@ -159,22 +166,41 @@ def unchanged(function, *inputs: Tensor):
     copies = [value.clone() for value in inputs]
     result = function(*copies)
     for position, (before, after) in enumerate(zip(inputs, copies, strict=True), 1):
-        if not torch.equal(before, after):
+        same_kind = before.requires_grad == after.requires_grad
+        if not (torch.equal(before, after) and same_kind):
             text = TEXT["changed"].format(position=position)
             raise Mismatch([text], {"kind": "changed", "position": position})
     return result
 
 
+def beside(function):
+    """Run a function where its first argument lives, on this side or the other.
+
+    The grader keeps learners' objects in another process; a stand-in for one of them
+    has ``__beside__``.
+    """
+
+    @functools.wraps(function)
+    def run(target, *args, **kwargs):
+        if hasattr(type(target), "__beside__"):
+            return target.__beside__(function.__name__, args, kwargs)
+        return function(target, *args, **kwargs)
+
+    return run
+
+
+@beside
 def gradient(function, *inputs: Tensor, wrt: int = 0) -> Tensor:
-    """Give the gradient of a fixed weighted sum of ``function(*inputs)``.
+    """Give the gradient of a fixed weighted sum of what ``function(*inputs)`` gives.
 
     ``wrt`` is the place of the input, from 0. Shapes: as that input.
     Raises Mismatch when no gradient reaches it.
     """
     leaves = [value.clone() for value in inputs]
     leaves[wrt].requires_grad_(True)
-    output = function(*leaves)
-    total = (output * numbers(*output.shape, seed=99, dtype=output.dtype)).sum()
+    result = function(*leaves)
+    outputs = [result] if isinstance(result, Tensor) else list(result)
+    total = sum(_weighted_sum(_plain(item), 99 + i) for i, item in enumerate(outputs))
     if total.requires_grad:
         (found,) = torch.autograd.grad(total, leaves[wrt], allow_unused=True)
         if found is not None:
@@ -183,6 +209,31 @@ def gradient(function, *inputs: Tensor, wrt: int = 0) -> Tensor:
     raise Mismatch([text], {"kind": "no gradient"})
 
 
+def _weighted_sum(output: Tensor, seed: int) -> Tensor:
+    near = {"dtype": output.dtype, "device": output.device}
+    return (output * numbers(*output.shape, seed=seed, **near)).sum()
+
+
+@beside
+def learns(layer: nn.Module, x: Tensor) -> None:
+    """Require that training on ``layer(x)`` would change every parameter of a layer.
+
+    Raises Mismatch naming the parameters that no gradient reaches.
+    """
+    layer.zero_grad(set_to_none=True)
+    _weighted_sum(layer(x).pow(2), 98).backward()
+    still = [
+        name
+        for name, parameter in layer.named_parameters()
+        if parameter.grad is None or not parameter.grad.any()
+    ]
+    if still or not list(layer.parameters()):
+        names = ", ".join(still) or "the layer: it has no parameters"
+        outcome = {"kind": "unlearned", "got": sorted(still)}
+        raise Mismatch([TEXT["unlearned"].format(names=names)], outcome)
+
+
+@beside
 def set_weights(layer: nn.Module, **weights: Tensor) -> None:
     """Copy matrices into a layer by name, each meant as in ``x @ W``.
 
@@ -190,27 +241,31 @@ def set_weights(layer: nn.Module, **weights: Tensor) -> None:
     may also live side by side in one ``W_qkv``. Shapes: (d_in, d_out).
     Raises Mismatch when a name is missing or a shape does not fit.
     """
-    if "W_q" in weights and hasattr(layer, "W_qkv") and not hasattr(layer, "W_q"):
+    parameters = dict(layer.named_parameters())
+    if {"W_qkv", "W_qkv.weight"} & parameters.keys() and "W_q" in weights:
         fused = [weights.pop(name) for name in ("W_q", "W_k", "W_v")]
         weights["W_qkv"] = torch.cat(fused, dim=-1)
-    parameters = dict(layer.named_parameters())
     with torch.no_grad():
         for name, matrix in weights.items():
             _copy_weight(name, matrix, parameters)
 
 
 def one_of(actual, choices: str) -> None:
-    """Require an answer that is one of the letters of ``choices``."""
-    if actual not in list(choices):
+    """Require an answer that is one of the letters of ``choices``, large or small."""
+    if _letter(actual) not in list(choices):
         text = TEXT["choice"].format(choices=", ".join(choices), actual=actual)
         raise Mismatch([text], {"kind": "choice", "got": str(actual)[:20]})
 
 
 def chosen(actual, right: str) -> None:
     """Require the right letter."""
-    if actual != right:
-        outcome = {"kind": "choice", "got": str(actual)[:20]}
+    if _letter(actual) != right:
+        outcome = {"kind": "choice", "got": _letter(actual)}
         raise Mismatch([TEXT["not_chosen"]], outcome)
+
+
+def _letter(answer) -> str:
+    return answer.strip().lower()[:20] if isinstance(answer, str) else ""
 
 
 def numbers(*shape, seed=0, scale=1.0, dtype=torch.float32, device="cpu") -> Tensor:
@@ -232,15 +287,17 @@ def devices() -> list[str]:
 
 
 def _plain(value) -> Tensor:
-    """Give a plain tensor, or say what came instead."""
+    """Give a tensor without its subclass, or say what came instead."""
     if not isinstance(value, Tensor):
         kind = type(value).__name__
         text = TEXT["none"] if value is None else TEXT["kind"].format(kind=kind)
         raise Mismatch([text], {"kind": "type", "got": kind})
-    return value.detach().as_subclass(Tensor)
+    return value.as_subclass(Tensor)
 
 
 def _same_items(actual, expected, tolerance) -> None:
+    if isinstance(actual, (Tensor, Iterator)) and getattr(actual, "ndim", 1):
+        actual = list(actual)  # a stack of the results, or a generator
     if not isinstance(actual, (list, tuple)) or len(actual) != len(expected):
         got = (
             len(actual) if isinstance(actual, (list, tuple)) else type(actual).__name__
@@ -259,7 +316,7 @@ def _same_items(actual, expected, tolerance) -> None:
 
 
 def _same_tensor(actual, expected: Tensor, tolerance) -> None:
-    actual = _plain(actual)
+    actual = _plain(actual).detach()
     outcome = {"kind": "value", **sketch(actual)}
     if actual.shape != expected.shape:
         shapes = {"expected": tuple(expected.shape), "actual": tuple(actual.shape)}
@@ -362,12 +419,14 @@ def explain(error: BaseException) -> str:
 
 def _where(error: BaseException) -> str:
     """Name the function and the line on which an error was raised in a cell."""
+    if hasattr(error, "place"):  # it was raised in another process, which says where
+        return error.place
     place, trace = None, error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if code.co_name != "<module>" and "site-packages" not in code.co_filename:
             text = linecache.getline(code.co_filename, trace.tb_lineno).strip()
-            if text and code.co_filename != __file__:
+            if text and code.co_filename != _where.__code__.co_filename:
                 first = code.co_firstlineno - 1
                 place = (code.co_name, trace.tb_lineno - first, text)
         trace = trace.tb_next
@@ -460,6 +519,9 @@ def lines_of(result: dict, unmet: list[str] | tuple = ()) -> list[str]:
 def show(result: dict, unmet: list[str]) -> None:
     """Print a result, or in a notebook display it with its data beside the text."""
     text = "\n".join(lines_of(result, unmet))
+    if DISPLAY is not None:
+        DISPLAY(text, {MIME: result})
+        return
     if "IPython" not in sys.modules or sys.modules["IPython"].get_ipython() is None:
         print(text)
         return

@@ -74,7 +74,8 @@ def attention(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     values (..., key_len, d_v) -> outputs (..., query_len, d_v).
     Source: Vaswani et al. (2017), equation 1, without the scaling.
     """
-    return attention_weights(queries, keys) @ values
+    weights = attention_weights(queries, keys)
+    return weights.to(values.dtype) @ values  # weights may be of a wider dtype
 
 
 def project(

@@ -1,11 +1,44 @@
-"""One thread for torch, so that tests do not crowd each other out."""
+"""What all tests share: one thread for torch, and one browser."""
+
+import shutil
 
 import pytest
 import torch
 
 import autograder  # noqa: F401  first: it spares nbformat a slow import
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+SWITCHES = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    # Nothing but this machine can be reached, whatever a page asks for.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+NO_BROWSER = (
+    "No Chromium on the PATH. Install one (Debian: `apt-get install chromium`) "
+    "to run the browser tests."
+)
+
 
 @pytest.fixture(autouse=True, scope="session")
 def one_thread():
+    """Keep tests from crowding each other out."""
     torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Start Debian's Chromium, or skip with a sentence that says how to get one."""
+    playwright_api = pytest.importorskip("playwright.sync_api")
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip(NO_BROWSER)
+    with playwright_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found, args=SWITCHES)
+        yield chromium
+        chromium.close()

@@ -124,6 +124,31 @@ def softmax(scores):
 
 
 @wrong(
+    check="softmax",
+    section=SOFTMAX,
+    sentence="the copy is changed in place after it has been used, and the gradient "
+    "is lost or wrong. Make a new tensor instead: `scores = scores - ...`.",
+)
+def softmax(scores):
+    out = scores.clone()
+    out -= out.amax(dim=-1, keepdim=True)
+    out.exp_()
+    out /= out.sum(dim=-1, keepdim=True)
+    return out
+
+
+@wrong(
+    check="softmax",
+    section=SOFTMAX,
+    sentence="the result is cut off from the graph (detach, .data, numpy or no_grad), "
+    "so no gradient reaches the scores and nothing could learn.",
+)
+def softmax(scores):
+    exponentials = torch.exp(scores.detach() - scores.detach().amax(-1, keepdim=True))
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+@wrong(
     check="softmax-stable",
     section=SOFTMAX,
     sentence="the exponential of a large score overflows, and infinity divided by "
@@ -555,6 +580,25 @@ class SelfAttention(nn.Module):
 @wrong(
     check="self-attention",
     section=LAYER,
+    sentence="some parameters can never learn: they are used through .data or a copy, "
+    "need no gradient, or are not used at all.",
+    seen="graded",
+)
+class SelfAttention(nn.Module):
+    def __init__(self, d_model, d_k, d_v):
+        super().__init__()
+        self.W_q = nn.Linear(d_model, d_k, bias=False)
+        self.W_k = nn.Linear(d_model, d_k, bias=False)
+        self.W_v = nn.Linear(d_model, d_v, bias=False)
+
+    def forward(self, x):
+        W_q, W_k, W_v = (w.weight.data.mT for w in (self.W_q, self.W_k, self.W_v))
+        return torch.softmax((x @ W_q) @ (x @ W_k).mT, dim=-1) @ (x @ W_v)
+
+
+@wrong(
+    check="self-attention",
+    section=LAYER,
     sentence="the layer adds its input to its output. That is a residual connection, "
     "the subject of chapter 05; this layer gives the mixture alone.",
 )
@@ -670,8 +714,8 @@ wrong_choice(
     check="concept-meet",
     section=MATRICES,
     b="queries and keys do meet: their product is the score.",
-    c="keys and values never meet: keys only make the weights.",
-    d="queries are multiplied with keys to make the scores.",
+    c="weights and values are multiplied: that is how the output is mixed.",
+    d="the keys are the tokens multiplied by W_k. Keys and values never meet.",
 )
 wrong_choice(
     "weights_learned",

@@ -26,14 +26,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 NAME, ESSAY = "01-self-attention", "in-your-own-words"
 COMMENT = "Clear; say more about the scores."
-SWITCHES = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 LOADS = 60_000  # milliseconds that a page may take on a busy machine
 
 
@@ -96,18 +88,15 @@ def stop(server):
 
 
 @contextmanager
-def browser_page(chromium):
+def browser_page(browser):
     """Open a page of Chromium; it can reach this machine only."""
-    playwright_api = pytest.importorskip("playwright.sync_api")
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=SWITCHES)
-        page = browser.new_page(viewport={"width": 1200, "height": 900})
-        page.set_default_timeout(LOADS)
-        page.route(re.compile(r"^https?://(?!127\.0\.0\.1)"), lambda r: r.abort())
-        try:
-            yield page
-        finally:
-            browser.close()
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.set_default_timeout(LOADS)
+    page.route(re.compile(r"^https?://(?!127\.0\.0\.1)"), lambda r: r.abort())
+    try:
+        yield page
+    finally:
+        page.close()
 
 
 def save(page, selector, text, kind):
@@ -121,14 +110,14 @@ def save(page, selector, text, kind):
 
 
 @pytest.fixture(scope="module")
-def marked(own_class, bare_environment, chromium, tmp_path_factory):
+def marked(own_class, bare_environment, browser, tmp_path_factory):
     """Mark ada's written answer by hand; give what the teacher saw on the way."""
     grade(own_class, NAME, workers=1)
     log = tmp_path_factory.mktemp("formgrader") / "server.log"
     seen, errors = {}, []
     with (
         jupyter_server(own_class.root, bare_environment, log) as (url, token),
-        browser_page(chromium) as page,
+        browser_page(browser) as page,
     ):
         page.on("pageerror", lambda error: errors.append(error.message))
         page.goto(f"{url}/formgrader/?token={token}", wait_until="domcontentloaded")

@@ -19,7 +19,11 @@ from autograder.results import ResultStore
 NAME = "01-self-attention"
 EXERCISE = find_exercise(NAME)
 WRONG = next(a for a in EXERCISE.misconceptions if a.piece == "softmax")
-GRADED_ONLY = next(a for a in EXERCISE.misconceptions if a.seen == "graded")
+GRADED_ONLY = next(
+    answer
+    for answer in EXERCISE.misconceptions
+    if answer.seen == "graded" and answer.piece == "shuffle_both_ways"
+)
 
 
 def hand_in(classroom, student, answers, written="An answer.", name=None):

@@ -11,22 +11,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-SWITCHES = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    # Nothing but this machine can be reached, whatever a page asks for.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-]
-NO_BROWSER = (
-    "No Chromium on the PATH. Install one (Debian: `apt-get install chromium`) "
-    "to run the browser tests."
-)
 NO_NPM = "npm is not on the PATH: without it axe-core cannot be fetched for this test."
 
 
@@ -62,19 +46,6 @@ def server(built_book):
         threading.Thread(target=httpd.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{httpd.server_port}"
         httpd.shutdown()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Start Debian's Chromium, or skip with a sentence that says how to get one."""
-    playwright_api = pytest.importorskip("playwright.sync_api")
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip(NO_BROWSER)
-    with playwright_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found, args=SWITCHES)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="session")

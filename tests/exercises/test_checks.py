@@ -164,4 +164,4 @@ def test_an_earlier_failing_check_is_pointed_to(capsys):
         same(1, 2)
     with pytest.raises(CheckFailed):
         second.report()
-    assert "uses your softmax, whose own check fails" in capsys.readouterr().out
+    assert "use your softmax, whose own check fails" in capsys.readouterr().out

@@ -8,7 +8,7 @@ import pytest
 from autograder.exercise import all_exercises, marked
 from autograder.trial import fingerprints, try_answers
 from exercises.answers import Answer, read_answers
-from exercises.checks import find_mistake
+from exercises.checks import find_mistake, lines_of
 
 BOOK = Path(__file__).parents[2] / "book"
 EXERCISES = {exercise.name: exercise for exercise in all_exercises()}
@@ -121,6 +121,20 @@ def test_what_is_shipped_holds_numbers_and_sentences_only(exercise, known):
         for line in answer.source.splitlines():
             if len(line.strip()) > 20:
                 assert line.strip() not in shipped
+
+
+def test_the_sample_in_the_book_is_what_a_check_says(known):
+    exercise = EXERCISES["01-self-attention"]
+    columns = exercise.misconceptions[0]
+    result = try_answers(exercise, [columns], hidden=False, only="softmax")["softmax"]
+    mistakes = known[exercise.name, False]["softmax"]
+    result = result | {"mistake": find_mistake(result["properties"], mistakes)}
+    said = "\n".join(lines_of(result))
+    page = (BOOK / "how-to-work.md").read_text(encoding="utf-8")
+    sample = page.split("~~~text\n")[1].split("~~~")[0].splitlines()
+    assert len(sample) > 5
+    for line in sample:
+        assert line.rstrip(".").rstrip() in said
 
 
 def test_a_broken_answers_file_is_refused_with_its_line(tmp_path):

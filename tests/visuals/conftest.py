@@ -1,6 +1,5 @@
 """One small head of attention, and a page that shows it."""
 
-import os
 import shutil
 
 import pytest
@@ -77,21 +76,6 @@ def page_file(tmp_path, river, money, monkeypatch):
         return path.as_uri()
 
     return write
-
-
-@pytest.fixture(scope="session")
-def browser():
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("Chromium is not installed: apt-get install chromium.")
-    playwright = pytest.importorskip("playwright.sync_api")
-    arguments = ["--disable-gpu", "--disable-dev-shm-usage"]
-    if os.geteuid() == 0:
-        arguments.append("--no-sandbox")
-    with playwright.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=chromium, args=arguments)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

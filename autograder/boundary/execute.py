@@ -1,0 +1,203 @@
+"""nbgrader's ``Execute``, replaced: answers run in a jail, tests in a checker.
+
+It goes into ``Autograde.autograde_preprocessors``, so that the stock ``nbgrader
+autograde`` uses it too. Scores follow from the checker's verdict alone.
+"""
+
+import math
+import socket
+from dataclasses import replace
+
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat.v4 import new_code_cell, new_output
+from nbgrader.preprocessors import Execute
+from traitlets import Float, Int
+
+from autograder.boundary.wire import Channel, Gone, WireError
+from autograder.sandbox.jail import Limits
+from autograder.sandbox.provisioner import JailManager
+from autograder.sandbox.server import Started, fork_server
+
+SERVE = "__import__('autograder.boundary.agent', fromlist=['x']).run_for_checker()"
+REASONS = {
+    "cpu": ("TimeLimit", "this took more CPU time than is allowed, and was stopped"),
+    "wall": ("TimeLimit", "this took longer than is allowed, and was stopped"),
+    "memory": ("MemoryLimit", "this used more memory than is allowed, and was stopped"),
+    "output": ("OutputLimit", "this printed more than is allowed, and was stopped"),
+    "exit": ("ProcessEnded", "the Python process ended here"),
+}
+
+
+class SplitExecute(Execute):
+    """Run the learner's cells in a jail, and the tests in a checker beside it."""
+
+    cell_cpu_seconds = Float(60.0, help="CPU time that one cell may use.").tag(
+        config=True
+    )
+    cell_wall_seconds = Float(
+        300.0, help="Time that one cell may take; generous, for a busy machine."
+    ).tag(config=True)
+    memory_bytes = Int(4_000_000_000, help="Memory of one notebook.").tag(config=True)
+    output_bytes = Int(2_000_000, help="Output of one cell that is kept.").tag(
+        config=True
+    )
+    flood_bytes = Int(50_000_000, help="Output at which a notebook is stopped.").tag(
+        config=True
+    )
+
+    def preprocess(self, nb, resources, km=None):
+        """Execute a notebook; a dead or stopped kernel leaves the earlier points."""
+        limits = replace(Limits(), memory=self.memory_bytes)
+        to_checker, to_student = socket.socketpair()
+        control, given = socket.socketpair()
+        request = {"kind": "checker", "seconds": self.cell_wall_seconds}
+        checker = fork_server().start(request, [given, to_checker])
+        given.close()
+        to_checker.close()
+        manager = JailManager()
+        manager.limits, manager.beside = limits, to_student
+        manager.work_folder = resources["metadata"].get("path", "")
+        self.seen = 0
+        self.skip_cells_with_tag = ""
+        try:
+            return self._run(nb, resources, manager, Channel(control), checker)
+        finally:
+            control.close()
+            checker.close()
+
+    def _run(self, nb, resources, manager, checker: Channel, process: Started):
+        """Start the kernel and go through the cells; see :meth:`preprocess`."""
+        from nbclient import NotebookClient
+
+        NotebookClient.__init__(self, nb, manager)
+        self.reset_execution_trackers()
+        self._check_assign_resources(resources)
+        self.timeout = None
+        self.owns_km = True
+        with self.setup_kernel():
+            stopped = ""
+            for index, cell in enumerate(nb.cells):
+                if cell.cell_type != "code":
+                    continue
+                cell.outputs = []
+                if stopped:
+                    _stopped(cell, "exit", earlier=True)
+                else:
+                    stopped = self._cell(cell, index, checker)
+        return nb, self.resources
+
+    def _cell(self, cell, index: int, checker: Channel) -> str:
+        """Execute one cell where it belongs; give the reason if that ended the kernel."""
+        about = cell.metadata.get("nbgrader", {})
+        is_test = about.get("grade") and not about.get("solution")
+        started = self.km.provisioner.started
+        started.send(cpu=self.cell_cpu_seconds, wall=self.cell_wall_seconds)
+        self.seen = 0
+        reason = ""
+        if is_test or about.get("locked"):
+            checker.send({"source": cell.source, "serves": bool(is_test)})
+        try:
+            if is_test:
+                served = new_code_cell(SERVE)
+                try:
+                    self.execute_cell(served, index, store_history=False)
+                finally:
+                    self.nb.cells[index] = cell  # nbclient puts what it ran there
+                cell.outputs += [o for o in served.outputs if o.output_type == "stream"]
+            else:
+                self.execute_cell(cell, index, store_history=True)
+        except (DeadKernelError, CellTimeoutError, Flood) as error:
+            started.wait(2.0)
+            reason = "output" if isinstance(error, Flood) else started.why or "exit"
+            reason = reason if reason in REASONS else "exit"
+            started.close()
+        if is_test or about.get("locked"):
+            self._verdict(cell, about, checker, bool(is_test))
+        if reason:
+            _stopped(cell, reason)
+        return reason
+
+    def _verdict(self, cell, about: dict, checker: Channel, is_test: bool) -> None:
+        """Write what the checker says of a cell into its outputs."""
+        try:
+            if not checker.waits(10.0):  # it waits for an answer that will not come
+                self.km.provisioner.started.close()
+            said, _ = checker.receive(self.cell_wall_seconds)
+        except (Gone, WireError) as error:
+            said = {
+                "error": {
+                    "ename": "CheckerEnded",
+                    "evalue": str(error),
+                    "traceback": [],
+                }
+            }
+        if not is_test:
+            return
+        for output in cell.outputs:
+            output.name = "stdout"  # stock gives 0 for anything on stderr
+        if said.get("printed"):
+            cell.outputs.append(
+                new_output("stream", name="stdout", text=said["printed"])
+            )
+        for text, data in said.get("displays", []):
+            bundle = {"text/plain": text, **data}
+            cell.outputs.append(new_output("display_data", data=bundle))
+        if said.get("error"):
+            cell.outputs.append(new_output("error", **said["error"]))
+        elif said.get("value") is not None:
+            _partial(cell, said["value"], float(about["points"]))
+
+    def process_message(self, msg, cell, cell_index):
+        """Keep output within its bounds; a flood ends the notebook."""
+        if msg["msg_type"] in ("stream", "display_data", "execute_result", "error"):
+            before, self.seen = self.seen, self.seen + _size(msg["content"])
+            if self.seen > self.flood_bytes:
+                raise Flood
+            if self.seen > self.output_bytes:
+                if before <= self.output_bytes:
+                    text = "\n[more was printed; it is not kept]\n"
+                    cell.outputs.append(new_output("stream", name="stdout", text=text))
+                return None
+        return super().process_message(msg, cell, cell_index)
+
+
+class Flood(Exception):
+    """A cell printed so much that its notebook was stopped."""
+
+
+def _size(content) -> int:
+    """Count the characters of a message's texts."""
+    if isinstance(content, str):
+        return len(content)
+    if isinstance(content, dict):
+        return sum(map(_size, content.values()))
+    if isinstance(content, (list, tuple)):
+        return sum(map(_size, content))
+    return 8
+
+
+def _stopped(cell, reason: str, earlier: bool = False) -> None:
+    """Write into a cell that the kernel was stopped in it, or before it."""
+    name, text = REASONS[reason]
+    if earlier:
+        name, text = "NotRun", "an earlier cell ended the Python process"
+    cell.outputs = [o for o in cell.outputs if o.output_type != "error"]
+    cell.outputs.append(new_output("error", ename=name, evalue=text, traceback=[text]))
+
+
+def _partial(cell, value: dict, points: float) -> None:
+    """Turn the value of a test's last line into partial credit, within its bounds."""
+    number = float(value["number"]) if "number" in value else math.nan
+    note = ""
+    if not math.isfinite(number):
+        note, number = f"the test gave {value.get('text', 'no finite number')}", 0.0
+    elif not 0 <= number <= points:
+        note, number = (
+            f"the test gave {number:g} of {points:g}",
+            min(max(number, 0), points),
+        )
+    if note:
+        text = f"[{note}; counted as {number:g}]\n"
+        cell.outputs.append(new_output("stream", name="stdout", text=text))
+    data = {"text/plain": repr(float(number))}
+    cell.outputs.append(new_output("execute_result", data=data, execution_count=1))

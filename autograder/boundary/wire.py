@@ -1,0 +1,244 @@
+"""Plain values as bytes: what may cross the trust boundary, and nothing else.
+
+A message is a JSON text and a few raw buffers for tensors and bytes. There is no
+pickle, and nothing that is received is ever run. Sizes and depths are bounded.
+"""
+
+import itertools
+import json
+import math
+import select
+import socket
+import struct
+import types
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+JSON_BYTES = 8_000_000
+BUFFER_BYTES = 256_000_000
+BUFFERS = 10_000
+DEPTH = 40
+DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.float64, torch.float32, torch.float16, torch.bfloat16,
+        torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8,
+        torch.bool, torch.complex64, torch.complex128,
+    )
+}  # fmt: skip
+LAZY = (
+    types.GeneratorType, map, filter, zip, range, enumerate,
+    type({}.keys()), type({}.values()), type({}.items()),
+)  # fmt: skip
+
+
+class WireError(Exception):
+    """A message that does not keep to the rules."""
+
+
+class Gone(Exception):
+    """The other side has ended, or does not answer in time."""
+
+
+# --- values -------------------------------------------------------------------------
+
+
+def pack(value, buffers: list, handle=None, depth: int = DEPTH):
+    """Turn a plain value into JSON, appending raw bytes to ``buffers``.
+
+    ``handle`` is asked for what is not plain, and gives its JSON; without it, such a
+    value crosses as the name of its type. Raises WireError when it is too deep.
+    """
+    if depth == 0:
+        raise WireError("a value nested too deeply")
+
+    def inner(item):
+        return pack(item, buffers, handle, depth - 1)
+
+    if value is None or value is True or value is False:
+        return value
+    if isinstance(value, Tensor):
+        return _pack_tensor(value, buffers)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return ["int", format(int(value), "x")]
+    if isinstance(value, float):
+        number = float(value)
+        return number if math.isfinite(number) else ["float", repr(number)]
+    if isinstance(value, (bytes, bytearray)):
+        buffers.append(bytes(value))
+        return ["bytes", len(buffers) - 1]
+    if isinstance(value, LAZY):
+        return ["list", [inner(item) for item in itertools.islice(value, BUFFERS)]]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        kind = next(k for k in (list, tuple, set, frozenset) if isinstance(value, k))
+        return [kind.__name__, [inner(item) for item in value]]
+    if isinstance(value, Mapping):
+        return ["dict", [[inner(key), inner(item)] for key, item in value.items()]]
+    if isinstance(value, torch.dtype) and str(value)[6:] in DTYPES:
+        return ["dtype", str(value).removeprefix("torch.")]
+    if isinstance(value, torch.device):
+        return ["device", str(value)]
+    if isinstance(value, torch.Generator):
+        return [
+            "generator",
+            str(value.device),
+            _pack_tensor(value.get_state(), buffers),
+        ]
+    return handle(value) if handle else ["foreign", type(value).__name__[:80]]
+
+
+def _pack_tensor(value: Tensor, buffers: list):
+    with torch._C.DisableTorchFunctionSubclass():
+        plain = value.detach()
+        if plain.layout != torch.strided and not plain.is_quantized:
+            plain = plain.to_dense()
+        dtype = str(plain.dtype).removeprefix("torch.")
+        if plain.device.type == "meta" or dtype not in DTYPES:
+            return ["foreign", f"{plain.device.type} tensor of {dtype}"]
+        flat = plain.resolve_conj().resolve_neg().cpu().contiguous().reshape(-1)
+        buffers.append(flat.view(torch.uint8).numpy().tobytes())
+        where, shape = str(plain.device), list(plain.shape)
+        return ["tensor", dtype, shape, where, value.requires_grad, len(buffers) - 1]
+
+
+def unpack(node, buffers: list, handle=None, depth: int = DEPTH):
+    """Turn what :func:`pack` made back into a value, checking all of it.
+
+    ``handle`` makes a stand-in for an object of the other side. Raises WireError.
+    """
+    if depth == 0:
+        raise WireError("a value nested too deeply")
+    if node is None or isinstance(node, (bool, str, float)):
+        return node
+    if not isinstance(node, list) or not node or not isinstance(node[0], str):
+        raise WireError("not a value")
+    kind, *rest = node
+
+    def inner(item):
+        return unpack(item, buffers, handle, depth - 1)
+
+    try:
+        if kind in ("list", "tuple", "set", "frozenset"):
+            items = [inner(item) for item in rest[0]]
+            return {"list": list, "tuple": tuple, "set": set}.get(kind, frozenset)(
+                items
+            )
+        if kind == "dict":
+            return {inner(key): inner(item) for key, item in rest[0]}
+        if kind in _SIMPLE:
+            return _SIMPLE[kind](*rest)
+        if kind == "bytes":
+            return bytes(buffers[rest[0]])
+        if kind == "tensor":
+            return _unpack_tensor(*rest, buffers)
+        if kind == "generator":
+            made = torch.Generator(device=rest[0])
+            made.set_state(_unpack_tensor(*rest[1][1:], buffers))
+            return made
+        if kind == "handle" and handle:
+            return handle(*rest)
+    except WireError:
+        raise
+    except Exception as error:
+        raise WireError(f"not a {kind}: {error}") from error
+    raise WireError(f"unknown kind {kind[:40]!r}")
+
+
+def foreign(name: str):
+    """Stand in for a value that is not plain: only the name of its type crossed."""
+    return type(str(name)[:80], (), {"__repr__": lambda self: f"<a {name}>"})()
+
+
+def _from_hex(text: str) -> int:
+    if len(text) > 10_000:
+        raise WireError("too long a number")
+    return int(text, 16)
+
+
+_SIMPLE = {
+    "int": _from_hex,
+    "float": float,
+    "foreign": foreign,
+    "dtype": lambda name: DTYPES[name],
+    "device": lambda name: torch.device(name),
+}
+
+
+def _unpack_tensor(dtype, shape, device, requires_grad, index, buffers) -> Tensor:
+    raw, dtype = bytearray(buffers[index]), DTYPES[dtype]
+    sizes_fit = len(shape) <= 64 and all(type(n) is int and n >= 0 for n in shape)
+    if not sizes_fit or math.prod(shape) * dtype.itemsize != len(raw):
+        raise WireError("a tensor whose bytes do not fit its shape")
+    if not raw:
+        made = torch.empty(shape, dtype=dtype, device="cpu")
+    else:
+        flat = torch.frombuffer(raw, dtype=torch.uint8)
+        made = flat.view(dtype).reshape(shape)
+    if device != "cpu" and torch.cuda.is_available():
+        made = made.to(device)
+    return made.requires_grad_(requires_grad is True and dtype.is_floating_point)
+
+
+# --- messages -----------------------------------------------------------------------
+
+
+class Channel:
+    """A stream socket that carries messages of JSON and buffers."""
+
+    def __init__(self, sock: socket.socket):
+        self.sock = sock
+
+    def send(self, node, buffers: list | tuple = ()) -> None:
+        """Send one message. Raises WireError if it is too large, Gone if nobody hears."""
+        text = json.dumps(node, allow_nan=False).encode()
+        if len(text) > JSON_BYTES or sum(map(len, buffers)) > BUFFER_BYTES:
+            raise WireError("a value too large to cross")
+        sizes = struct.pack(
+            f">II{len(buffers)}Q", len(text), len(buffers), *map(len, buffers)
+        )
+        try:
+            for part in (sizes, text, *buffers):
+                self.sock.sendall(part)
+        except (OSError, ValueError) as error:
+            raise Gone(str(error)) from error
+
+    def receive(self, seconds: float | None = None):
+        """Wait for one message and give its JSON and buffers.
+
+        Raises WireError when it breaks a bound, Gone at the end or after ``seconds``.
+        """
+        try:
+            self.sock.settimeout(seconds)
+            length, count = struct.unpack(">II", self._read(8))
+            if length > JSON_BYTES or count > BUFFERS:
+                raise WireError("a message too large")
+            sizes = struct.unpack(f">{count}Q", self._read(8 * count))
+            if sum(sizes) > BUFFER_BYTES:
+                raise WireError("a message too large")
+            text = self._read(length)
+            return json.loads(text), [self._read(size) for size in sizes]
+        except (OSError, ValueError, RecursionError) as error:
+            if isinstance(error, (ValueError, RecursionError)):
+                raise WireError(f"not a message: {error}") from error
+            raise Gone(str(error) or "no answer in time") from error
+
+    def waits(self, seconds: float) -> bool:
+        """Tell whether something arrives within ``seconds``."""
+        return bool(select.select([self.sock], [], [], seconds)[0])
+
+    def _read(self, size: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            part = self.sock.recv(min(size - len(parts), 1 << 20))
+            if not part:
+                raise Gone("the other side has ended")
+            parts += part
+        return bytes(parts)
+
+    def close(self) -> None:
+        """Hang up."""
+        self.sock.close()

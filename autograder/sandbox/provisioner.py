@@ -1,0 +1,125 @@
+"""A jupyter_client provisioner whose kernels are forked into a jail."""
+
+import asyncio
+import itertools
+import os
+import shutil
+import socket
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning import LocalProvisioner
+
+from autograder.sandbox.jail import FIRST_UID, Limits, shown_folders
+from autograder.sandbox.server import fork_server
+
+PROVISIONER = "course-jail"
+SPEC = KernelSpec(
+    argv=["python", "-f", "{connection_file}"],
+    display_name="Python 3 (in a jail)",
+    language="python",
+    metadata={"kernel_provisioner": {"provisioner_name": PROVISIONER, "config": {}}},
+)
+ARGUMENTS = ["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"]
+_uids = itertools.count(FIRST_UID + os.getpid() % 100_000 * 8)
+
+
+class JailProvisioner(LocalProvisioner):
+    """Starts a kernel by forking; the connection to it carries signals and its end."""
+
+    started = None
+    run_folder = ""
+
+    @property
+    def has_process(self) -> bool:
+        """Tell whether there is a kernel."""
+        return self.started is not None
+
+    async def pre_launch(self, **kwargs):
+        """Give the kernel a folder of its own for its sockets."""
+        self.run_folder = tempfile.mkdtemp(prefix="k-", dir=_run_root())
+        manager = self.parent
+        manager.transport, manager.ip = "ipc", f"{self.run_folder}/s"
+        manager.connection_file = f"{self.run_folder}/kernel.json"
+        return await super().pre_launch(**kwargs)
+
+    async def launch_kernel(self, cmd, **kwargs):
+        """Ask the fork server for a kernel, with a socket to the checker."""
+        manager = self.parent
+        request = {
+            "kind": "kernel",
+            "shown": shown_folders(),
+            "hidden": hidden_folders(),
+            "run_folder": self.run_folder,
+            "work": manager.work_folder,
+            "uid": next(_uids),
+            "limits": asdict(manager.limits),
+            "connection_file": manager.connection_file,
+            "arguments": ARGUMENTS,
+        }
+        if manager.seed is not None:
+            request["seed"] = manager.seed
+        self.started = fork_server().start(request, [manager.beside])
+        manager.beside.close()
+        return self.connection_info
+
+    async def poll(self):
+        """Give the exit status, or None while the kernel runs."""
+        return self.started.poll() if self.started else 0
+
+    async def wait(self):
+        """Wait for the end of the kernel."""
+        while self.started and self.started.poll() is None:
+            await asyncio.sleep(0.01)
+        self.started = None
+
+    async def send_signal(self, signum: int) -> None:
+        """Send a signal to the kernel."""
+        if self.started:
+            self.started.send(signal=signum)
+
+    async def kill(self, restart: bool = False) -> None:
+        """End the jail and everything in it."""
+        if self.started:
+            self.started.close()
+
+    async def terminate(self, restart: bool = False) -> None:
+        """End the jail and everything in it."""
+        await self.kill(restart)
+
+    async def cleanup(self, restart: bool = False) -> None:
+        """Remove the folder of the sockets."""
+        if self.started:
+            self.started.close()
+        shutil.rmtree(self.run_folder, ignore_errors=True)
+
+
+class JailManager(AsyncKernelManager):
+    """A kernel manager whose kernels live in a jail."""
+
+    limits = Limits()
+    work_folder = ""
+    seed = None
+    beside: socket.socket | None = None
+
+    @property
+    def kernel_spec(self) -> KernelSpec:
+        """The one kernel there is; what a notebook asks for plays no part."""
+        return SPEC
+
+
+def hidden_folders() -> list[str]:
+    """Name folders of the course that a jail must not show: they hold hidden tests."""
+    import autograder
+    import exercises
+    import solutions
+
+    found = (autograder, exercises, solutions)
+    return [str(Path(module.__file__).resolve().parent) for module in found]
+
+
+def _run_root() -> str:
+    return str(Path(os.environ.get("COURSE_FORK_SERVER") or fork_server().path).parent)

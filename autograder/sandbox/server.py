@@ -1,0 +1,137 @@
+"""Start the fork server, and ask it for kernels and checkers."""
+
+import atexit
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.errors import CourseError
+from autograder.sandbox.zygote import environment
+
+SOCKET = "COURSE_FORK_SERVER"  # names a running server's socket to worker processes
+
+
+@dataclass
+class Started:
+    """Something that the fork server started, and the connection that it lives by."""
+
+    control: socket.socket
+    status: int | None = None
+    why: str = ""
+
+    def poll(self) -> int | None:
+        """Give the exit status, or None while it runs."""
+        if self.status is None:
+            self._listen(0)
+        return self.status
+
+    def wait(self, seconds: float) -> int | None:
+        """Wait for the end; give the status, or None if it still runs."""
+        end = time.monotonic() + seconds
+        while self.status is None and time.monotonic() < end:
+            self._listen(max(0.001, end - time.monotonic()))
+        return self.status
+
+    def send(self, **order) -> None:
+        """Give an order: ``signal=n``, or an allowance ``cpu=s, wall=s``."""
+        with contextlib.suppress(OSError):
+            self.control.send(json.dumps(order).encode())
+
+    def close(self) -> None:
+        """Hang up: whatever it is, it ends, and all that it started with it."""
+        self.control.close()
+        if self.status is None:
+            self.status = -9
+
+    def _listen(self, seconds: float) -> None:
+        try:
+            self.control.settimeout(seconds or 0.0)
+            said = self.control.recv(4096)
+        except (BlockingIOError, TimeoutError):
+            return
+        except OSError:
+            said = b""
+        message = json.loads(said) if said else {"exit": -9, "why": "gone"}
+        if "exit" in message:
+            self.status, self.why = message["exit"], message["why"]
+
+
+class ForkServer:
+    """One running fork server; shared by all grader processes of a run."""
+
+    def __init__(self, path: str):
+        self.path = path
+
+    def start(self, request: dict, sockets: list[socket.socket]) -> Started:
+        """Fork something off. Raises CourseError when the server does not answer."""
+        control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            control.connect(self.path)
+            numbers = [sock.fileno() for sock in sockets]
+            socket.send_fds(control, [json.dumps(request).encode()], numbers)
+            control.settimeout(30)
+            said = json.loads(control.recv(4096) or b'{"why": "it ended at once"}')
+        except (OSError, ValueError) as error:
+            raise CourseError(f"The fork server does not answer: {error}") from error
+        if "started" not in said:
+            raise CourseError(f"No {request['kind']} could be started: {said['why']}")
+        return Started(control)
+
+
+_running: list = []
+
+
+def fork_server() -> ForkServer:
+    """Give the fork server of this run; start one if there is none.
+
+    The first process of a run starts it and names it to the others through the
+    environment. It ends with that process.
+    """
+    path = os.environ.get(SOCKET, "")
+    if path and Path(path).exists() and _answers(path):
+        return ForkServer(path)
+    folder = tempfile.mkdtemp(prefix="course-")
+    os.environ[SOCKET] = f"{folder}/fork-server"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "autograder.sandbox.zygote", os.environ[SOCKET]],
+        env=environment(),
+        cwd="/",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if not os.environ.get("COURSE_DEBUG") else None,
+        start_new_session=True,
+    )
+    if process.stdout.readline() != b"ready\n":
+        raise CourseError("The fork server did not start; COURSE_DEBUG=1 shows why.")
+    _running.append((process, folder))
+    atexit.register(stop, process, folder)
+    return ForkServer(os.environ[SOCKET])
+
+
+def stop(process: subprocess.Popen, folder: str) -> None:
+    """End a fork server and remove its folder."""
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    shutil.rmtree(folder, ignore_errors=True)
+    if os.environ.get(SOCKET, "").startswith(folder):
+        del os.environ[SOCKET]
+
+
+def _answers(path: str) -> bool:
+    probe = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with probe:
+        try:
+            probe.connect(path)
+        except OSError:
+            return False
+        return True
