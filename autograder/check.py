@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 from autograder.errors import CourseError
-from exercises.checks import MIME
+from exercises.mistakes import MIME
 
 HEADING = re.compile(r"# (check-[\w-]+) · ([\d.]+) points?")
 

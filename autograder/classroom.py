@@ -58,7 +58,7 @@ def configure(c: Config, root: Path) -> None:
     }
     c.Autograde.autograde_preprocessors = [
         "autograder.boundary.execute.SplitExecute",
-        *_names(Autograde.autograde_preprocessors)[1:],
+        *_names(Autograde.autograde_preprocessors)[1:-1],  # metadata was checked
     ]
     c.Execute.shutdown_kernel = "immediate"
     c.GenerateAssignment.preprocessors = [

@@ -23,6 +23,7 @@ from autograder.results import (
     read_cells,
     write_whole,
 )
+from autograder.sandbox.server import fork_server
 
 READ_AT_MOST = 20_000_000  # bytes of one file that count towards a digest
 
@@ -63,6 +64,7 @@ def _grade_all(classroom, assignment: str, students: list[str], workers: int):
     """Grade students in worker processes, and give each result as it is ready."""
     if not students:
         return
+    fork_server()  # one for all workers
     pool = ProcessPoolExecutor(
         min(workers, len(students)), mp_context=get_context("spawn")
     )

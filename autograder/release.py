@@ -15,6 +15,8 @@ from autograder.trial import fingerprints, imports
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 REQUIREMENTS = ("torch", "numpy", "matplotlib", "jupyterlab")
 
+MODULES = ("exercises.mistakes", "exercises.checks")  # in the order of their imports
+
 UNPACK = '''\
 #@title The checks: run this cell once, there is nothing to change here
 import base64, json, sys, types, zlib
@@ -23,8 +25,11 @@ packed = """
 {packed}
 """
 packed = json.loads(zlib.decompress(base64.b64decode(packed)))
-checks = sys.modules["checks"] = types.ModuleType("checks")
-exec(compile(packed["source"], "checks.py", "exec"), checks.__dict__)
+sys.modules["exercises"] = types.ModuleType("exercises")
+for name, source in packed["modules"]:
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(compile(source, name, "exec"), module.__dict__)
+checks = sys.modules["checks"] = module
 checks.MISTAKES.update(packed["mistakes"])
 '''
 
@@ -66,8 +71,9 @@ def requirements() -> str:
 
 def payload(exercise: Exercise) -> dict:
     """Collect what the notebook carries: the check library and the fingerprints."""
+    files = {name: EXERCISES / f"{name.split('.')[1]}.py" for name in MODULES}
     return {
-        "source": (EXERCISES / "checks.py").read_text(encoding="utf-8"),
+        "modules": [[n, path.read_text(encoding="utf-8")] for n, path in files.items()],
         "mistakes": fingerprints(exercise, hidden=False),
     }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.exercise import BEGIN_HIDDEN
-from exercises.checks import MIME, find_mistake
+from exercises.mistakes import MIME, find_mistake
 
 GRADED, NOTED, FAILED = "graded", "graded with notes", "failed"
 

@@ -21,7 +21,7 @@ from contextlib import contextmanager, redirect_stderr
 import torch
 from torch import Tensor, nn
 
-MIME = "application/vnd.transformer-course.check+json"
+from exercises.mistakes import MIME, find_mistake
 
 #: Every sentence that a learner reads, in one place that can be translated.
 TEXT = {
@@ -454,40 +454,6 @@ def sketch(value: Tensor) -> dict:
         waves = [torch.cos(places * step + step) for step in (0.7, 1.9, 3.1)]
         sums = [float(f"{float(flat @ wave):.6g}") for wave in waves]
     return {"shape": list(value.shape), "sums": sums}
-
-
-def find_mistake(properties: list[dict], known: list[dict]) -> dict | None:
-    """Find the known mistake that fails the same properties with the same outcomes.
-
-    A mistake that explains every failing property wins; else the one that shares
-    most of them with equal numbers. Returns id, sentence, chapter, section, or None.
-    """
-    failed = {p["label"]: p["outcome"] for p in properties if not p["passed"]}
-    best, most = None, (False, 0)
-    for mistake in known:
-        fails = mistake["fails"]
-        agree = [label for label in failed if _alike(failed[label], fails.get(label))]
-        exact = len(agree) == len(failed) == len(fails)
-        equal = [label for label in agree if not fails[label].get("random")]
-        telling = [label for label in equal if failed[label]["kind"] != "error"]
-        score = (exact, len(equal if exact else telling))
-        if agree and (exact or telling) and score > most:
-            best, most = mistake, score
-    keys = ("id", "sentence", "chapter", "section")
-    return {key: best[key] for key in keys} if best else None
-
-
-def _alike(one, other) -> bool:
-    """Compare two outcomes; numbers within one part in a thousand."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        if other.get("random"):
-            return all(one.get(k) == v for k, v in other.items() if k != "random")
-        return one.keys() == other.keys() and all(_alike(one[k], other[k]) for k in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_alike, one, other))
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=1e-3, abs_tol=1e-4)
-    return one == other
 
 
 # --- showing ------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def run_cell(source: str, names: dict) -> dict:
 
 
 def _keep_library() -> None:
-    """Let test cells import this installation's check library, not a notebook's copy."""
+    """Let test cells import this check library, not the copy in a notebook."""
     carried = sys.modules.get("checks", checks)
     if carried is not checks:
         checks.MISTAKES.update(getattr(carried, "MISTAKES", {}))

@@ -87,7 +87,7 @@ class SplitExecute(Execute):
         return nb, self.resources
 
     def _cell(self, cell, index: int, checker: Channel) -> str:
-        """Execute one cell where it belongs; give the reason if that ended the kernel."""
+        """Execute one cell where it belongs; give the reason if the kernel ended."""
         about = cell.metadata.get("nbgrader", {})
         is_test = about.get("grade") and not about.get("solution")
         started = self.km.provisioner.started
@@ -133,6 +133,7 @@ class SplitExecute(Execute):
             }
         if not is_test:
             return
+        cell.execution_count = self.code_cells_executed
         for output in cell.outputs:
             output.name = "stdout"  # stock gives 0 for anything on stderr
         if said.get("printed"):

@@ -193,7 +193,7 @@ class Channel:
         self.sock = sock
 
     def send(self, node, buffers: list | tuple = ()) -> None:
-        """Send one message. Raises WireError if it is too large, Gone if nobody hears."""
+        """Send a message. Raises WireError if it is too large, Gone if nobody hears."""
         text = json.dumps(node, allow_nan=False).encode()
         if len(text) > JSON_BYTES or sum(map(len, buffers)) > BUFFER_BYTES:
             raise WireError("a value too large to cross")

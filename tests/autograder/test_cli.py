@@ -92,3 +92,15 @@ def test_check_of_a_right_notebook(tmp_path, released):
     run = course("check", path)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "92 of 92 points so far" in run.stdout
+
+
+def test_an_error_in_an_answer_is_told_with_its_line(tmp_path, released):
+    """The released notebook itself, with the library that it carries."""
+    wrong = next(a for a in EXERCISE.misconceptions if ".T\n" in a.source + "\n")
+    answers = right_answers(EXERCISE) | {wrong.piece: wrong.source}
+    path = tmp_path / "self-attention.ipynb"
+    nbformat.write(fill_in(released, answers), path)
+    verdicts = {v.name: v for v in check_notebook(path)}
+    report = verdicts["check-attention-scores"].report
+    assert "line 2: return queries @ keys.T" in report
+    assert wrong.sentence in report

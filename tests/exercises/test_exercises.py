@@ -8,7 +8,8 @@ import pytest
 from autograder.exercise import all_exercises, marked
 from autograder.trial import fingerprints, try_answers
 from exercises.answers import Answer, read_answers
-from exercises.checks import find_mistake, lines_of
+from exercises.checks import lines_of
+from exercises.mistakes import find_mistake
 
 BOOK = Path(__file__).parents[2] / "book"
 EXERCISES = {exercise.name: exercise for exercise in all_exercises()}
