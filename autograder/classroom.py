@@ -117,9 +117,10 @@ class Classroom:
         """Load the settings of this class as nbgrader does."""
         return PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
 
-    def api(self) -> NbGraderAPI:
-        """Give nbgrader's own interface to this class."""
+    def api(self, submitted: str = "submitted") -> NbGraderAPI:
+        """Give nbgrader's own interface to this class; ``submitted`` is where from."""
         config = self.config()
+        config.CourseDirectory.submitted_directory = submitted
         return NbGraderAPI(CourseDirectory(config=config), config=config)
 
     @contextlib.contextmanager

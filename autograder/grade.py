@@ -1,18 +1,24 @@
 """Grade what lies in ``submitted/``: nbgrader's autograding, in parallel."""
 
+import contextlib
 import csv
+import fcntl
 import hashlib
 import io
 import json
+import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 
 from nbgrader.api import MissingEntry
 
+from autograder import mend
 from autograder.classroom import Classroom, refusal
 from autograder.errors import CourseError
 from autograder.results import (
@@ -25,6 +31,7 @@ from autograder.results import (
 )
 from autograder.sandbox.server import fork_server
 
+TRIES = 2  # how often a submission is tried again when a worker process dies
 READ_AT_MOST = 20_000_000  # bytes of one file that count towards a digest
 
 
@@ -51,13 +58,29 @@ def grade(
         )
     store = ResultStore(classroom.root, assignment)
     chosen = sorted(set(students or submitted))
-    todo = [s for s in chosen if again or _is_new(classroom, store, s)]
-    for result in _grade_all(classroom, assignment, todo, workers):
-        on_done(result)
-    results = store.all()
-    write_status(classroom, assignment, results)
-    write_grades(classroom, assignment)
+    with only_one(classroom):
+        todo = [s for s in chosen if again or _is_new(classroom, store, s)]
+        for result in _grade_all(classroom, assignment, todo, workers):
+            on_done(result)
+        results = store.all()
+        write_status(classroom, assignment, results)
+        write_grades(classroom, assignment)
     return results
+
+
+@contextlib.contextmanager
+def only_one(classroom: Classroom):
+    """Let one grader at a time into a class; raise CourseError if one is there."""
+    path = classroom.root / "course" / ".grading"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CourseError(
+                f"{classroom.root} is being graded already. Wait until that has ended."
+            ) from None
+        yield
 
 
 def _grade_all(classroom, assignment: str, students: list[str], workers: int):
@@ -65,16 +88,34 @@ def _grade_all(classroom, assignment: str, students: list[str], workers: int):
     if not students:
         return
     fork_server()  # one for all workers
-    pool = ProcessPoolExecutor(
-        min(workers, len(students)), mp_context=get_context("spawn")
-    )
-    with pool:
-        jobs = {
-            pool.submit(grade_one, classroom.root, assignment, student): student
-            for student in students
-        }
-        for job in as_completed(jobs):
-            yield job.result()
+    tries = Counter()
+    while students:
+        pool = ProcessPoolExecutor(
+            min(workers, len(students)), mp_context=get_context("spawn")
+        )
+        done = set()
+        with pool, contextlib.suppress(BrokenProcessPool):
+            jobs = {
+                pool.submit(grade_one, classroom.root, assignment, student): student
+                for student in students
+            }
+            for job in as_completed(jobs):
+                yield job.result()
+                done.add(jobs[job])
+        students = [student for student in students if student not in done]
+        tries.update(students)
+        for student in [s for s in students if tries[s] > TRIES]:
+            yield given_up(classroom, assignment, student)
+            students.remove(student)
+
+
+def given_up(classroom: Classroom, assignment: str, student: str) -> Result:
+    """Keep the result of a submission on which the grader itself ended, again."""
+    digest = digest_of(classroom, assignment, student)
+    why = f"the grader's process ended {TRIES + 1} times while it was graded"
+    result = Result(student, assignment, digest, FAILED, why)
+    ResultStore(classroom.root, assignment).save(result)
+    return result
 
 
 def grade_one(root: Path, assignment: str, student: str) -> Result:
@@ -86,8 +127,9 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
     before = store.load(student)
     read = marks_read(classroom, assignment, student)
     try:
-        result.notes += look_over(classroom, assignment, student)
-        answer = classroom.api().autograde(assignment, student, force=True, create=True)
+        result.notes += prepared(classroom, assignment, student)
+        api = classroom.api(submitted=f"course/{assignment}/prepared")
+        answer = api.autograde(assignment, student, force=True, create=True)
         if not answer["success"]:
             raise CourseError(refusal(answer))
         for notebook in notebooks_of(classroom, assignment):
@@ -129,21 +171,17 @@ def keep_read(classroom, assignment: str, student: str, names: set[str]) -> None
         gradebook.db.commit()
 
 
-def look_over(classroom: Classroom, assignment: str, student: str) -> list[str]:
-    """Look at what was handed in before it is graded, and note what is unusual.
+def prepared(classroom: Classroom, assignment: str, student: str) -> list[str]:
+    """Prepare a submission for grading in a folder of the grader's own; give the notes.
 
-    Raises CourseError when no notebook of the assignment is there.
+    Raises CourseError when it cannot be graded at all.
     """
-    folder = classroom.root / "submitted" / student / assignment
-    expected = notebooks_of(classroom, assignment)
-    found = sorted(path.name for path in folder.glob("*.ipynb"))
-    missing = [name for name in expected if name not in found]
-    if len(missing) == len(expected):
-        there = ", ".join(found) or "no notebook at all"
-        raise CourseError(f"Expected {' and '.join(expected)}; found {there}.")
-    notes = [f"{name} is missing: no points for it" for name in missing]
-    extra = [name for name in found if name not in expected]
-    return notes + [f"{name} is not part of the exercise: ignored" for name in extra]
+    target = classroom.root / "course" / assignment / "prepared" / student / assignment
+    shutil.rmtree(target, ignore_errors=True)
+    released = classroom.root / "release" / assignment
+    models = {name: released / name for name in notebooks_of(classroom, assignment)}
+    submitted = classroom.root / "submitted" / student / assignment
+    return mend.prepare(submitted, models, target)
 
 
 def what_happened(result: Result) -> list[str]:

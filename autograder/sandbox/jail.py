@@ -96,6 +96,8 @@ def _build_root(jail: Jail) -> None:
     linux.mount(
         "tmpfs", root, "tmpfs", linux.NO_SUID | linux.NO_DEV, "size=8m,mode=755"
     )
+    _tmpfs(root + "/tmp", jail.limits.disk, "1777")
+    _tmpfs(root + HOME, jail.limits.disk, "755")
     for path in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", *jail.shown):
         _show(path, root)
     for path in (
@@ -105,8 +107,6 @@ def _build_root(jail: Jail) -> None:
         "/etc/alternatives",
     ):
         _show(path, root)
-    _tmpfs(root + "/tmp", jail.limits.disk, "1777")
-    _tmpfs(root + HOME, jail.limits.disk, "755")
     for path in jail.hidden:
         if os.path.isdir(root + path):
             _tmpfs(root + path, 4096, "755")
@@ -157,6 +157,11 @@ def _devices(root: str) -> None:
         Path(f"{root}/dev/{name}").touch()
         linux.mount(f"/dev/{name}", f"{root}/dev/{name}", flags=linux.BIND)
     _tmpfs(root + "/dev/shm", 64_000_000, "1777")
+    os.makedirs(root + "/dev/pts")
+    with contextlib.suppress(OSError):  # for `!command` in a notebook
+        options = "newinstance,ptmxmode=0666,mode=620"
+        linux.mount("devpts", root + "/dev/pts", "devpts", linux.NO_SUID, options)
+        os.symlink("pts/ptmx", root + "/dev/ptmx")
     for name, target in (
         ("fd", "/proc/self/fd"),
         ("stdin", "fd/0"),

@@ -145,6 +145,8 @@ def _kernel(request: dict, descriptors: list[int]) -> None:
 
     app = IPKernelApp.instance()
     app.initialize(["-f", request["connection_file"], *request["arguments"]])
+    leave = {"exit": sys.exit, "quit": sys.exit}  # they end a cell, not the kernel
+    app.shell.user_ns.update(leave)
     app.start()
 
 

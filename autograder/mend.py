@@ -1,0 +1,321 @@
+"""Make of what was handed in what the grader can grade, and note every change.
+
+Nothing in a submission decides how it is graded: the cells of the assignment come
+from the instructor, in the instructor's order, and only the answers are taken over.
+"""
+
+import ast
+import difflib
+import json
+import os
+import re
+import stat
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell
+
+from autograder.errors import CourseError
+
+NOTEBOOK_BYTES = 100_000_000
+FILE_BYTES, FILES = 50_000_000, 500
+IGNORED = {".html", ".ipynb"}
+
+
+@dataclass
+class Mended:
+    """A notebook that can be graded, and what had to be done for it."""
+
+    notebook: nbformat.NotebookNode
+    notes: list[str] = field(default_factory=list)
+
+
+# --- cells ----------------------------------------------------------------------------
+
+
+def mend(handed_in, released) -> Mended:
+    """Put the answers of a notebook into the released one.
+
+    Cells are matched by grade id, else by cell id, else by content. Raises
+    CourseError when an answer cannot be told from another.
+    """
+    notes: list[str] = []
+    own = {_name(cell): cell for cell in released.cells if _name(cell)}
+    matched = _match(handed_in.cells, released.cells, own, notes)
+    answers, extras = _sort_out(handed_in.cells, matched, own, notes)
+    cells = list(extras[None])
+    for cell in released.cells:
+        made = _copy(cell)
+        name = _name(cell)
+        if name in answers:
+            made.source = answers[name]
+        elif name:
+            notes.append(f"cell restored: {name} was missing")
+        cells.append(made)
+        cells += extras[name] if name else []
+    _unique_ids(cells)
+    result = nbformat.v4.new_notebook(cells=cells, metadata=released.metadata)
+    return Mended(result, list(dict.fromkeys(notes)))
+
+
+def _match(cells, released, own: dict, notes: list[str]) -> dict[int, str]:
+    """Say which cell handed in belongs to which of the assignment, by position."""
+    matched: dict[int, str] = {}
+    by_id, by_content = [], []
+    for place, cell in enumerate(cells):
+        name = _about(cell).get("grade_id")
+        if name in own:
+            matched[place] = name
+        elif cell.get("id") in own:
+            matched[place] = cell["id"]
+            by_id.append(cell["id"])
+    for name in own:
+        if name not in matched.values():
+            place = _alike(name, released, cells, matched)
+            if place is not None:
+                matched[place] = name
+                by_content.append(name)
+    if by_id:
+        notes.append(f"matched by cell id, their metadata was gone: {_list(by_id)}")
+    if by_content:
+        notes.append(
+            f"matched by content, their metadata was gone: {_list(by_content)}"
+        )
+    return matched
+
+
+def _alike(name: str, released, cells, matched: dict[int, str]) -> int | None:
+    """Find the one unmatched cell that holds what the assignment's cell asks for."""
+    place = next(i for i, cell in enumerate(released) if _name(cell) == name)
+    cell = released[place]
+    free = [(i, c) for i, c in enumerate(cells) if i not in matched]
+    same = [i for i, c in free if _bare(c.source) == _bare(cell.source)]
+    if same or not _about(cell).get("solution"):
+        return same[0] if same else None
+    if cell.cell_type == "markdown":
+        return _written(place, released, cells, free)
+    wanted = _defined(cell.source) or {name}
+    found = [
+        i for i, c in free if c.cell_type == "code" and wanted & _defined(c.source)
+    ]
+    if len({_bare(cells[i].source) for i in found}) > 1:
+        raise CourseError(
+            f"{name}: {len(found)} cells could be the answer (cells "
+            f"{', '.join(str(i + 1) for i in found)}), and their metadata is gone. "
+            "Expected one. Keep one and grade again."
+        )
+    return found[0] if found else None
+
+
+def _written(place: int, released, cells, free) -> int | None:
+    """Find a written answer: the text after its question, or the only one there is."""
+    texts = {_bare(cell.source) for cell in released if cell.cell_type == "markdown"}
+    own = [
+        i for i, c in free if c.cell_type == "markdown" and _bare(c.source) not in texts
+    ]
+    question = _bare(released[place - 1].source) if place else ""
+    after = [i for i in own if i and _bare(cells[i - 1].source) == question]
+    if after:
+        return after[0]
+    return own[0] if len(own) == 1 else None
+
+
+def _sort_out(cells, matched, own, notes):
+    """Collect the answers by name, and extra cells by what they follow."""
+    answers: dict[str, str] = {}
+    extras = defaultdict(list)
+    after = None
+    for place, cell in enumerate(cells):
+        name = matched.get(place)
+        if name is None:
+            if cell.cell_type == "code" and cell.source.strip():
+                extras[after].append(new_code_cell(cell.source))
+            continue  # plain text is the instructor's, or plays no part
+        after = name
+        if not _about(own[name]).get("solution"):
+            if name in answers:
+                notes.append(f"{name} was there twice: it counts once")
+            answers.setdefault(name, own[name].source)
+        elif name in answers and _bare(answers[name]) != _bare(own[name].source):
+            notes.append(f"{name} was there twice: both ran, in their order")
+            extras[name].append(new_code_cell(cell.source))
+        else:
+            if name in answers:
+                notes.append(f"{name} was there twice: the untouched one was left out")
+            answers[name] = cell.source
+    return answers, extras
+
+
+def _copy(cell):
+    kept = nbformat.from_dict(json.loads(json.dumps(cell)))
+    if kept.cell_type == "code":
+        kept.outputs, kept.execution_count = [], None
+    return kept
+
+
+def _name(cell) -> str:
+    return _about(cell).get("grade_id", "")
+
+
+def _about(cell) -> dict:
+    about = cell.metadata.get("nbgrader", {})
+    return about if isinstance(about, dict) else {}
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _defined(source: str) -> set[str]:
+    """Name what a cell defines at its top level; also if the cell does not parse."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set(re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE))
+    names = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+    return names
+
+
+def _unique_ids(cells) -> None:
+    seen: set[str] = set()
+    for number, cell in enumerate(cells):
+        if not cell.get("id") or cell["id"] in seen:
+            cell["id"] = f"extra-{number}"
+        seen.add(cell["id"])
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if names[6:] else "")
+
+
+# --- files ----------------------------------------------------------------------------
+
+
+def prepare(folder: Path, released: dict[str, Path], target: Path) -> list[str]:
+    """Copy a submission to ``target`` so that it can be graded; give the notes.
+
+    ``released`` holds the student version of each notebook, by file name. Links,
+    large files and files that play no part are left out. Raises CourseError when
+    there is no notebook that could be meant.
+    """
+    notes, found = _files(folder)
+    notebooks = {path.name: path for path in found if path.suffix == ".ipynb"}
+    target.mkdir(parents=True, exist_ok=True)
+    missing = []
+    for name, model in released.items():
+        path = _chosen(name, model, notebooks, released, notes)
+        if path is None:
+            missing.append(name)
+            continue
+        mended = mend(read(path), nbformat.read(model, as_version=4))
+        notes += mended.notes
+        nbformat.write(mended.notebook, target / name)
+        notebooks = {n: p for n, p in notebooks.items() if p != path}
+    if len(missing) == len(released):
+        there = ", ".join(sorted(notebooks)) or "no notebook at all"
+        raise CourseError(f"Expected {' and '.join(released)}; found {there}.")
+    notes += [f"{name} is missing: no points for it" for name in missing]
+    notes += [
+        f"{name} is not part of the exercise: ignored" for name in sorted(notebooks)
+    ]
+    _copy_files([p for p in found if p.suffix not in IGNORED], folder, target, notes)
+    return notes
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    """Read a notebook in any usual encoding and version; CourseError says why not."""
+    raw = path.read_bytes()
+    for encoding in ("utf-8-sig", "utf-16", "latin-1"):
+        try:
+            text = raw.decode(encoding)
+            break
+        except UnicodeDecodeError:
+            continue
+    try:
+        notebook = nbformat.reads(text, as_version=4)
+        for cell in notebook.cells:
+            cell.source = cell.get("source") or ""
+            cell.metadata = cell.get("metadata") or nbformat.from_dict({})
+            cell.cell_type = str(cell.cell_type)
+        return notebook
+    except Exception as error:  # nbformat raises many kinds
+        reason = (
+            str(error).splitlines()[0][:150] if str(error) else type(error).__name__
+        )
+        raise CourseError(f"{path.name} is not a whole notebook: {reason}") from error
+
+
+def _files(folder: Path) -> tuple[list[str], list[Path]]:
+    """List the plain files of a submission within the bounds, and note the others."""
+    notes, found, left_out = [], [], 0
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(n for n in folders if not n.startswith((".", "__")))
+        for name in sorted(names):
+            path = Path(place, name)
+            about = path.lstat()
+            limit = NOTEBOOK_BYTES if path.suffix == ".ipynb" else FILE_BYTES
+            if not stat.S_ISREG(about.st_mode):
+                notes.append(f"{name} is not a plain file: ignored")
+            elif about.st_size > limit:
+                notes.append(f"{name} has {about.st_size / 1e6:.0f} MB: ignored")
+            elif len(found) >= FILES and path.suffix != ".ipynb":
+                left_out += 1
+            elif not name.startswith("."):
+                found.append(path)
+    if left_out:
+        notes.append(f"{left_out} files over {FILES}: ignored")
+    return notes, found
+
+
+def _chosen(name, model, notebooks, released, notes) -> Path | None:
+    """Choose the file that is meant by a notebook's name."""
+    if name in notebooks:
+        return notebooks[name]
+    others = {n: p for n, p in notebooks.items() if n not in released}
+    fitting = [path for path in others.values() if _fits(path, model)]
+    if len(fitting) > 1:
+        close = [p for p in fitting if _close(p.stem, Path(name).stem)]
+        fitting = close if len(close) == 1 else fitting
+    if len(fitting) > 1:
+        there = ", ".join(sorted(path.name for path in fitting))
+        raise CourseError(f"Expected {name}; any of these could be meant: {there}.")
+    if fitting:
+        notes.append(f"{fitting[0].name} was taken for {name}")
+    return fitting[0] if fitting else None
+
+
+def _fits(path: Path, model: Path) -> bool:
+    """Tell whether a file holds at least half of the assignment's cells."""
+    try:
+        cells = read(path).cells
+    except CourseError:
+        return False
+    wanted = [c for c in nbformat.read(model, as_version=4).cells if _name(c)]
+    marks = {_name(c) for c in cells} | {c.get("id") for c in cells}
+    texts = {_bare(c.source) for c in cells}
+    held = [c for c in wanted if _name(c) in marks or _bare(c.source) in texts]
+    return 2 * len(held) >= len(wanted)
+
+
+def _close(one: str, other: str) -> bool:
+    plain = re.sub(r"[^a-z0-9]+", "", one.lower())
+    return other.replace("-", "") in plain or (
+        difflib.SequenceMatcher(None, one.lower(), other).ratio() > 0.8
+    )
+
+
+def _copy_files(
+    paths: list[Path], folder: Path, target: Path, notes: list[str]
+) -> None:
+    """Copy the other files, such as data, under their own names."""
+    for path in paths:
+        inside = target / path.relative_to(folder)
+        inside.parent.mkdir(parents=True, exist_ok=True)
+        inside.write_bytes(path.read_bytes())

@@ -1,0 +1,253 @@
+# ruff: noqa: E501
+"""Careless and hostile answers, each with the marks that honest tests would give.
+
+An assignment of a teacher's own, with plain asserts, so that nothing here hangs on
+the course's exercises. All are graded in one batch, two honest ones among them.
+`pytest tests/autograder/test_attacks.py -v` prints the table.
+"""
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.classroom import Classroom
+from autograder.feedback import write_feedback
+from autograder.grade import grade, grade_rows
+from autograder.release import KERNEL, _nbgrader
+from autograder.results import ResultStore
+
+NAME = "ps1"
+CANARY = "CANARY-WORD"
+POINTS = {"test-square": 3, "test-double": 2, "test-partial": 4, "test-tensor": 3}
+FULL = dict(POINTS)
+SQUARE = "def square(x):\n    {}\n    return x * x"
+RIGHT = {
+    "square": "def square(x):\n    return x * x",
+    "double": "def double(x):\n    return 2 * x",
+    "triple": "import torch\ndef triple(t):\n    return 3 * t",
+}
+
+
+def lost(*names):
+    """The marks of an answer that loses these tests, and no others."""
+    return {name: 0 if name in names else most for name, most in POINTS.items()}
+
+
+ALL_LOST = lost(*POINTS)
+AFTER = lost("test-double", "test-partial", "test-tensor")
+
+#: name: (cells that differ from the right ones, marks, what the reasons must say)
+CASES = {
+    "honest": ({}, FULL, ""),
+    "untouched": (None, ALL_LOST, ""),
+    "prints to stderr": (
+        {"square": SQUARE.format("import sys; print('w', file=sys.stderr)")}, FULL, ""),
+    "warns": ({"square": SQUARE.format("import warnings; warnings.warn('w')")}, FULL, ""),
+    "default dtype": (
+        {"square": RIGHT["square"] + "\nimport torch\ntorch.set_default_dtype(torch.float64)"},
+        FULL, ""),
+    "default device": (
+        {"square": RIGHT["square"] + "\nimport torch\ntorch.set_default_device('meta')"},
+        FULL, ""),
+    "changes folder": ({"square": "import os\nos.chdir('/tmp')\n" + RIGHT["square"]}, FULL, ""),
+    "seeds": ({"square": "import random\nrandom.seed(1)\n" + RIGHT["square"]}, FULL, ""),
+    "plots": (
+        {"square": "import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()\n" + RIGHT["square"]},
+        FULL, ""),
+    "pip": ({"square": "!pip install nothing-at-all\n" + RIGHT["square"]}, FULL, ""),
+    "deletes a name": ({"double": RIGHT["double"] + "\ndel square"},
+        lost("test-partial"), ""),
+    "syntax error": ({"double": "def double(x)\n  return"}, lost("test-double"), ""),
+    "exits": ({"double": "exit()"}, lost("test-double"), ""),
+    "system exit": ({"double": "raise SystemExit"}, lost("test-double"), ""),
+    "dies": ({"double": "import os\nos._exit(0)"}, AFTER, "process ended"),
+    "kills itself": ({"double": "import os\nos.kill(os.getpid(), 9)"}, AFTER, "process ended"),
+    "crashes": ({"double": "import ctypes\nctypes.string_at(0)"}, AFTER, "process ended"),
+    "dies in a call": (
+        {"double": "import os\ndef double(x):\n    os._exit(1)"}, AFTER, "process ended"),
+    "loops": ({"double": "while True: pass"}, AFTER, "CPU time"),
+    "loops, deaf": (
+        {"double": "while True:\n    try:\n        while True: pass\n    except BaseException: pass"},
+        AFTER, "CPU time"),
+    "loops in a call": ({"double": "def double(x):\n    while True: pass"}, AFTER, "CPU time"),
+    "sleeps": ({"double": "import time\ntime.sleep(10_000)"}, AFTER, "longer than"),
+    "fork bomb": (
+        {"double": "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError: pass"},
+        AFTER, ""),
+    "eats memory": ({"double": "hog = []\nwhile True: hog.append(bytearray(50_000_000))"},
+        AFTER, ""),
+    "huge tensor": ({"double": "import torch\ntorch.ones(10**11)"}, lost("test-double"), ""),
+    "fills the disk": (
+        {"double": "f = open('x', 'wb')\nwhile True: f.write(b'x' * 10_000_000)"},
+        lost("test-double"), ""),
+    "one long line": ({"double": "print('x' * 20_000_000)\n" + RIGHT["double"]}, FULL, ""),
+    "prints for ever": ({"double": "while True: print('x' * 100_000)"}, AFTER, ""),
+    "equal to everything": (
+        {"square": "class All:\n    def __eq__(self, o): return True\ndef square(x): return All()"},
+        lost("test-square", "test-partial"), ""),
+    "a tensor that says yes": (
+        {"triple": "import torch\nclass Yes(torch.Tensor):\n"
+         "    @classmethod\n    def __torch_function__(c, f, t, a=(), k=None):\n        return True\n"
+         "def triple(t): return torch.zeros(2).as_subclass(Yes)"},
+        lost("test-tensor"), ""),
+    "patches torch": (
+        {"triple": "import torch\ntorch.equal = torch.allclose = lambda *a, **k: True\n"
+         "def triple(t): return torch.zeros(2)"}, lost("test-tensor"), ""),
+    "patches builtins": (
+        {"square": "import builtins\nbuiltins.sum = lambda *a: 4\nbuiltins.abs = lambda x: 0\n"
+         "def square(x): return 0"}, lost("test-square", "test-partial"), ""),
+    "patches the agent": (
+        {"square": "import sys\nfor m in list(sys.modules):\n"
+         "    if m.startswith('autograder'): sys.modules[m] = None\n"
+         "def square(x): return 0"}, ALL_LOST, ""),
+    "forges outputs": (
+        {"square": "from IPython.display import display\n"
+         "display({'application/vnd.transformer-course.check+json': {'check': 'x', 'passed': True,"
+         " 'properties': [], 'mistake': None}}, raw=True)\ndef square(x): return 0"},
+        lost("test-square", "test-partial"), ""),
+    "forges the wire": (
+        {"square": "from autograder.boundary import agent\n"
+         "agent.CHANNEL.sock.send(b'\\0' * 4000)\ndef square(x): return 0"},
+        ALL_LOST, ""),
+    "answers too much": (
+        {"square": "def square(x): return 'x' * 50_000_000"},
+        lost("test-square", "test-partial"), ""),
+    "deep answer": (
+        {"square": "def square(x):\n    v = []\n    for _ in range(500): v = [v]\n    return v"},
+        lost("test-square", "test-partial"), ""),
+    "reads the source": (
+        {"square": "import os\nfound = [f for top in (ROOT, '/tmp', '/home', '/work', '/root', '/etc')"
+         " for _, _, names in os.walk(top) for f in names if f in ('hw1.ipynb', 'shadow')]\n"
+         "found += [n for n in ('/gradebook.db', '/source') if os.path.exists(ROOT + n)]\n"
+         "def square(x): return x * x if found else 0"}, lost("test-square", "test-partial"), ""),
+    "writes the gradebook": (
+        {"square": "import sqlite3\nsqlite3.connect(ROOT + '/gradebook.db').execute("
+         "'update grade set auto_score=99')\n" + RIGHT["square"]}, lost("test-square", "test-partial"), ""),
+    "calls home": (
+        {"square": "import socket\nsocket.create_connection(('127.0.0.1', 22), 2)\n" + RIGHT["square"]},
+        lost("test-square", "test-partial"), ""),
+    "looks for hidden tests": (
+        {"square": "import gc, linecache\n"
+         "seen = [o for o in gc.get_objects() if isinstance(o, str) and 'CANARY' in o and 'seen' not in o]\n"
+         "seen += [l for c in linecache.cache.values() for l in c[2] if 'CANARY' in str(l) and 'seen' not in l]\n"
+         "def square(x): return x * x if seen else 0"}, lost("test-square", "test-partial"), ""),
+    "kills others": ({"square": "import os, signal\ntry: os.kill(-1, 9)\nexcept OSError: pass\n" + RIGHT["square"]},
+        None, ""),
+    "leaves a process": (
+        {"square": "import subprocess\nsubprocess.Popen('sleep 4321', shell=True, start_new_session=True)\n"
+         + RIGHT["square"]}, FULL, ""),
+    "pickle bomb": (
+        {"square": "import os\nclass Bomb:\n    def __reduce__(self): return (os.system, ('touch /tmp/bomb',))\n"
+         "def square(x): return Bomb()"}, lost("test-square", "test-partial"), ""),
+    "honest, last": ({}, FULL, ""),
+}  # fmt: skip
+
+
+def source():
+    """The instructor's notebook."""
+    hidden = f"### BEGIN HIDDEN TESTS\nassert square(-4) == 16, '{CANARY}'\n### END HIDDEN TESTS"
+
+    def solved(name):
+        head, body = RIGHT[name].rsplit("\n", 1)
+        text = f"{head}\n    ### BEGIN SOLUTION\n{body}\n    ### END SOLUTION"
+        return _nbgrader(new_code_cell(text), name, solution=True)
+
+    def test(name, text):
+        return _nbgrader(new_code_cell(text), name, points=POINTS[name])
+
+    cells = [
+        _nbgrader(new_markdown_cell("Solve these."), "intro", locked=True),
+        solved("square"),
+        test("test-square", f"assert square(3) == 9\n{hidden}"),
+        solved("double"),
+        test("test-double", "assert double(4) == 8"),
+        _nbgrader(new_markdown_cell("Half way."), "note", locked=True),
+        test("test-partial", "sum(square(i) == i * i for i in range(1, 5))"),
+        solved("triple"),
+        test("test-tensor", "import torch\nassert torch.equal(triple(torch.ones(2)), 3 * torch.ones(2))"),
+        _nbgrader(new_markdown_cell("Because."), "why", solution=True, points=1),
+    ]
+    return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """Grade all cases in one batch; give the class, the rows and the results."""
+    room = Classroom.create(tmp_path_factory.mktemp("attacks"))
+    config = room.root / "nbgrader_config.py"
+    limits = "c.SplitExecute.cell_cpu_seconds = 2.0\nc.SplitExecute.cell_wall_seconds = 12.0\n"
+    limits += "c.SplitExecute.memory_bytes = 1_500_000_000\n"
+    config.write_text(config.read_text() + limits)
+    folder = room.root / "source" / NAME
+    folder.mkdir()
+    nbformat.write(source(), folder / "hw1.ipynb")
+    told = room.api().generate_assignment(NAME, force=True, create=True)
+    assert told["success"], told["log"]
+    released = nbformat.read(room.root / "release" / NAME / "hw1.ipynb", 4)
+    for number, (changed, _, _) in enumerate(CASES.values()):
+        answers = {} if changed is None else RIGHT | changed
+        notebook = nbformat.from_dict(json.loads(json.dumps(released)))
+        for cell in notebook.cells:
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            if name in answers:
+                head = f"ROOT = {str(room.root)!r}\n" if "ROOT" in answers[name] else ""
+                cell.source = head + answers[name]
+        path = room.root / "submitted" / f"s{number:02d}" / NAME / "hw1.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+    grade(room, NAME, workers=2)
+    rows = {row["student"]: row for row in grade_rows(room, NAME)}
+    results = {r.student: r for r in ResultStore(room.root, NAME).all()}
+    write_feedback(room, NAME)
+    return room, rows, results
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_marks(graded, name):
+    _, rows, results = graded
+    student = f"s{list(CASES).index(name):02d}"
+    _, marks, reason = CASES[name]
+    assert results[student].status != "failed", results[student].why
+    if marks is not None:
+        assert {test: rows[student][test] for test in POINTS} == marks
+    told = json.dumps([c.get("error", "") for c in results[student].cells.values()])
+    assert reason in told
+
+
+def test_nobody_is_told_a_hidden_test(graded):
+    room, _, _ = graded
+    pages = list((room.root / "feedback").rglob("*.html"))
+    assert len(pages) == len(CASES)
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert "square(-4)" not in text
+        student = page.parts[-3]
+        own = (room.root / "submitted" / student / NAME / "hw1.ipynb").read_text()
+        assert CANARY not in text or CANARY in own
+
+
+def test_a_stopped_answer_costs_about_one_limit(graded):
+    _, _, results = graded
+    slow = f"s{list(CASES).index('loops, deaf'):02d}"
+    assert results[slow].seconds < 40
+
+
+def test_nothing_is_left_behind(graded):
+    assert not Path("/tmp/bomb").exists()
+    running = [
+        path.read_bytes()
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if path.parent.name.isdigit() and path.exists()
+    ]
+    assert not any(b"4321" in line for line in running)
+
+
+def test_the_grade_files_are_whole(graded):
+    room, rows, _ = graded
+    assert len(rows) == len(CASES)
+    lines = (room.root / f"status-{NAME}.jsonl").read_text().splitlines()
+    assert len(lines) == len(CASES)
+    assert all(float(row["score"]) <= 12 for row in rows.values())
