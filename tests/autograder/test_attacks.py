@@ -167,7 +167,10 @@ def source():
         _nbgrader(new_markdown_cell("Half way."), "note", locked=True),
         test("test-partial", "sum(square(i) == i * i for i in range(1, 5))"),
         solved("triple"),
-        test("test-tensor", "import torch\nassert torch.equal(triple(torch.ones(2)), 3 * torch.ones(2))"),
+        test(
+            "test-tensor",
+            "import torch\nassert torch.equal(triple(torch.ones(2)), 3 * torch.ones(2))",
+        ),
         _nbgrader(new_markdown_cell("Because."), "why", solution=True, points=1),
     ]
     return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})

@@ -38,7 +38,7 @@ def hand_in(classroom, student, answers, written="An answer.", name=None):
 
 @pytest.fixture(scope="module")
 def classroom(tmp_path_factory):
-    """A graded class of six."""
+    """A graded class of seven."""
     room = Classroom.create(tmp_path_factory.mktemp("class"))
     room.release(EXERCISE, DUE)
     right = right_answers(EXERCISE)
@@ -48,6 +48,9 @@ def classroom(tmp_path_factory):
     hand_in(room, "letter", right | {"projections": 'projections = "a"'})
     hand_in(room, "untouched", {}, written="")
     hand_in(room, "renamed", right, name="homework.ipynb")
+    hand_in(room, "nothing", right).rename(
+        room.root / "submitted" / "nothing" / NAME / "notes.txt"
+    )
     grade(room, NAME, workers=2)
     return room
 
@@ -82,10 +85,13 @@ def test_one_status_line_for_each_submission(classroom):
     path = classroom.root / f"status-{NAME}.jsonl"
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     status = {line["student"]: line for line in lines}
-    assert len(lines) == 6
+    assert len(lines) == 7
     assert status["right"]["status"] == "graded" and status["right"]["seconds"] > 0
-    assert status["renamed"]["status"] == "failed"
-    assert "found homework.ipynb" in status["renamed"]["why"]
+    assert status["renamed"]["status"] == "graded with notes"
+    (note,) = status["renamed"]["notes"]
+    assert note == "homework.ipynb was taken for self-attention.ipynb"
+    assert status["nothing"]["status"] == "failed"
+    assert "found no notebook at all" in status["nothing"]["why"]
 
 
 def test_a_second_run_grades_nothing(classroom):
@@ -108,12 +114,12 @@ def test_feedback_tells_and_hides(classroom):
     write_feedback(classroom, NAME)
     pages = {
         s: (classroom.root / "feedback" / s / NAME / "self-attention.html").read_text()
-        for s in ("right", "wrong", "letter", "untouched", "renamed")
+        for s in ("right", "wrong", "letter", "untouched", "nothing")
     }
     assert "92 <span" in pages["right"]
     assert WRONG.sentence[1:40] in pages["wrong"]
     assert "the vector is not cut"[1:] in pages["letter"]
-    assert "could not be graded" in pages["renamed"]
+    assert "could not be graded" in pages["nothing"]
     hidden = hidden_lines()
     assert len(hidden) > 50
     for page in pages.values():
@@ -142,9 +148,9 @@ def test_a_script_in_an_answer_stays_text(classroom):
 
 def test_the_report_counts_the_class(classroom):
     text = write_report(classroom, NAME).read_text(encoding="utf-8")
-    assert "6 submissions" in text or "7 submissions" in text
+    assert "7 submissions" in text or "8 submissions" in text
     assert WRONG.sentence[1:40] in text
-    assert "found homework.ipynb" in text
+    assert "found no notebook at all" in text
 
 
 def test_a_changed_submission_is_graded_again(classroom):
