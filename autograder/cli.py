@@ -99,12 +99,18 @@ def grade(
     ] = None,
     workers: Workers = CORES,
     again: Annotated[bool, typer.Option(help="Grade unchanged work too.")] = False,
+    trust: Annotated[
+        bool, typer.Option(help="Grade even where answers cannot be walled in.")
+    ] = False,
 ) -> None:
     """Grade what lies in submitted/; write grades.csv and a status line for each."""
     from autograder.classroom import Classroom
+    from autograder.doctor import require_jail
 
     classroom = Classroom.open(folder)
     name = classroom.one_assignment(assignment)
+    with spinner("Starting the fork server"):
+        require_jail(trust)
     results = run_grading(classroom, name, student, workers, again)
     raise typer.Exit(LOOK if any(r.status != "graded" for r in results) else FINE)
 
@@ -158,6 +164,39 @@ def demo(
         page = write_report(classroom, exercise)
     out.print(f"Feedback: {classroom.root / 'feedback'}")
     out.print(f"The class report: {page}")
+
+
+@app.command()
+def doctor() -> None:
+    """Say which protections hold on this machine, and what each means."""
+    from autograder.doctor import examine
+
+    with spinner("Starting a jail and looking out of it"):
+        findings = examine()
+    for finding in findings:
+        mark = "[green]yes[/]" if finding.holds else "[red]NO [/]"
+        reason = f" ({finding.reason})" if finding.reason else ""
+        out.print(f"{mark}  {finding.meaning}{reason}")
+    raise typer.Exit(FINE if all(finding.holds for finding in findings) else LOOK)
+
+
+@app.command()
+def bench(
+    students: Annotated[int, typer.Option(min=1, help="How many submissions.")] = 8,
+    workers: Workers = CORES,
+) -> None:
+    """Measure grading against stock nbgrader, on the same submissions."""
+    from autograder.bench import bench as measure
+
+    with spinner("Grading the same class three times"):
+        stock, *ours = measure(students, workers)
+    out.print(f"{students} submissions of 01-self-attention")
+    for one in (stock, *ours):
+        each, ratio = one.seconds / students, stock.seconds / one.seconds
+        out.print(f"{one.name:28} {each:6.2f} s each   {ratio:5.1f} x stock")
+    same = all(one.marks == stock.marks for one in ours)
+    out.print(f"marks equal, cell by cell: {'yes' if same else 'NO'}")
+    raise typer.Exit(FINE if same else LOOK)
 
 
 def run_grading(classroom, assignment: str, students, workers: int, again: bool):

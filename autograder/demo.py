@@ -94,12 +94,10 @@ def make_class(classroom: Classroom, exercise: Exercise) -> list[Learner]:
     learners = invent(exercise)
     for learner in learners:
         folder = classroom.root / "submitted" / learner.id / exercise.name
+        _hand_in(notebook, learner, learner.answers, folder / path.name)
         if learner.earlier is not None:
-            attempts = classroom.root / "course" / exercise.name / "earlier-attempts"
-            _hand_in(
-                notebook, learner, learner.earlier, attempts / learner.id, exercise
-            )
-        _hand_in(notebook, learner, learner.answers, folder, exercise)
+            first = folder / f"{exercise.notebook}-first-try.ipynb"
+            _hand_in(notebook, learner, learner.earlier, first)
     return learners
 
 
@@ -165,9 +163,9 @@ def _deal(answers: list[Answer], hands: list[dict[str, str]]) -> list[dict[str, 
     return hands
 
 
-def _hand_in(notebook, learner: Learner, answers, folder: Path, exercise) -> None:
-    """Write one submission, with the time at which it was handed in."""
+def _hand_in(notebook, learner: Learner, answers: dict, path: Path) -> None:
+    """Write one notebook, and the time at which it was handed in."""
     filled = fill_in(notebook, answers, learner.written)
-    write_whole(folder / f"{exercise.notebook}.ipynb", json.dumps(filled, indent=1))
+    write_whole(path, json.dumps(filled, indent=1))
     stamp = learner.handed_in.strftime("%Y-%m-%d %H:%M:%S UTC")
-    write_whole(folder / "timestamp.txt", stamp)
+    write_whole(path.with_name("timestamp.txt"), stamp)

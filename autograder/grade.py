@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
+from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -125,7 +126,7 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
     store = ResultStore(classroom.root, assignment)
     result = Result(student, assignment, digest_of(classroom, assignment, student))
     before = store.load(student)
-    read = marks_read(classroom, assignment, student)
+    old, read = marks_before(classroom, assignment, student)
     try:
         result.notes += prepared(classroom, assignment, student)
         api = classroom.api(submitted=f"course/{assignment}/prepared")
@@ -137,6 +138,7 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
             result.cells |= read_cells(path, store.fingerprints())
         if before and before.digest == result.digest:
             keep_read(classroom, assignment, student, read)
+        remember(classroom, assignment, student, old)
         result.notes += what_happened(result)
         result.status = NOTED if result.notes else result.status
     except CourseError as error:
@@ -146,19 +148,31 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
     return result
 
 
-def marks_read(classroom: Classroom, assignment: str, student: str) -> set[str]:
-    """Name the cells that a teacher has marked, and that do not wait any more."""
+def marks_before(classroom, assignment: str, student: str) -> tuple:
+    """Give the score so far, and the cells that a teacher has marked and looked at."""
     with classroom.gradebook() as gradebook:
         try:
-            grades = gradebook.find_submission(assignment, student).notebooks
+            submission = gradebook.find_submission(assignment, student)
         except MissingEntry:
-            return set()
-        return {
+            return None, set()
+        read = {
             grade.name
-            for notebook in grades
+            for notebook in submission.notebooks
             for grade in notebook.grades
             if grade.manual_score is not None and not grade.needs_manual_grade
         }
+        return submission.score, read
+
+
+def remember(classroom, assignment: str, student: str, old: float | None) -> None:
+    """Add a line to the history when a regrade has changed a score."""
+    new, _ = marks_before(classroom, assignment, student)
+    if old is not None and new != old:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        line = {"student": student, "old": old, "new": new, "at": now}
+        path = classroom.root / "course" / assignment / "history.jsonl"
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
 
 
 def keep_read(classroom, assignment: str, student: str, names: set[str]) -> None:

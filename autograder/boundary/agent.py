@@ -109,6 +109,11 @@ def _moved(node, shift: int):
 
 
 def _error(error: BaseException) -> dict:
+    """Say what was raised, and on which line of the learner's own."""
+    trace = error.__traceback__
+    while trace and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    error = error.with_traceback(trace)
     message = {
         "error": type(error).__name__[:80],
         "message": str(error)[:2000],

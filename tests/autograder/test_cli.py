@@ -13,7 +13,17 @@ from autograder.errors import CourseError
 from autograder.exercise import find_exercise
 from autograder.project import student_notebook
 
-COMMANDS = ["book", "release", "check", "grade", "feedback", "report", "demo"]
+COMMANDS = [
+    "book",
+    "release",
+    "check",
+    "grade",
+    "feedback",
+    "report",
+    "demo",
+    "doctor",
+    "bench",
+]
 EXERCISE = find_exercise("01-self-attention")
 
 

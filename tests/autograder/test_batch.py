@@ -1,0 +1,117 @@
+"""The batch: killed and started again, it ends as if nothing had happened."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from autograder.classroom import Classroom
+from autograder.demo import make_class
+from autograder.errors import CourseError
+from autograder.exercise import find_exercise
+from autograder.grade import grade, only_one
+from autograder.results import ResultStore
+from autograder.sandbox.server import SOCKET
+
+NAME = "01-self-attention"
+STUDENTS = 6
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A class of six that was graded without interruption: its folder and its CSV."""
+    room = fresh_class(tmp_path_factory.mktemp("whole"))
+    grade(room, NAME, workers=2)
+    return room, (room.root / "grades.csv").read_text(encoding="utf-8")
+
+
+def fresh_class(folder):
+    """Release the exercise and hand in the work of six learners."""
+    room = Classroom.create(folder)
+    room.release(find_exercise(NAME))
+    for learner in make_class(room, find_exercise(NAME))[STUDENTS:]:
+        path = room.root / "submitted" / learner.id
+        path.rename(room.root / f"away-{learner.id}")
+    return room
+
+
+def start(room):
+    """Start `course grade` in a process group, and with a fork server, of its own."""
+    surroundings = {k: v for k, v in os.environ.items() if k != SOCKET}
+    return subprocess.Popen(
+        [sys.executable, "-m", "autograder.cli", "grade", "--class", room.root],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=surroundings,
+        start_new_session=True,
+    )
+
+
+def children(pid):
+    """List the processes below a process, with their command lines."""
+    found, todo = {}, [pid]
+    listing = subprocess.run(
+        ["ps", "-ww", "-eo", "pid,ppid,args"], capture_output=True, text=True
+    )
+    rows = [line.split(None, 2) for line in listing.stdout.splitlines()[1:]]
+    while todo:
+        parent = todo.pop()
+        for child, above, command in rows:
+            if int(above) == parent:
+                found[int(child)] = command
+                todo.append(int(child))
+    return found
+
+
+@pytest.mark.parametrize("victim", ["grader", "worker", "fork server"])
+def test_killed_and_run_again_it_ends_the_same(tmp_path, whole, victim):
+    _, expected = whole
+    room = fresh_class(tmp_path / "class")
+    process = start(room)
+    store = ResultStore(room.root, NAME)
+    end = time.monotonic() + 120
+    while not store.all() and time.monotonic() < end:
+        time.sleep(0.05)
+    if victim == "grader":
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        mark = "zygote" if victim == "fork server" else "multiprocessing.spawn"
+        running = children(process.pid)
+        os.kill(
+            next(pid for pid, line in running.items() if mark in line), signal.SIGKILL
+        )
+    process.wait(240)
+    grade(room, NAME, workers=2)
+    assert (room.root / "grades.csv").read_text(encoding="utf-8") == expected
+    done = []
+    grade(room, NAME, on_done=done.append)
+    assert done == []
+
+
+def test_one_grader_at_a_time(whole):
+    room, _ = whole
+    with only_one(room), pytest.raises(CourseError, match="is being graded already"):
+        grade(room, NAME)
+
+
+def test_a_locked_gradebook_is_waited_for(whole):
+    room, expected = whole
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sqlite3, sys, time\n"
+            "c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+            "c.execute('begin immediate'); print('held', flush=True); time.sleep(12)",
+            room.root / "gradebook.db",
+        ],
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout.readline() == b"held\n"
+    results = grade(room, NAME, workers=2, again=True)
+    holder.wait()
+    assert {result.status for result in results} <= {"graded", "graded with notes"}
+    assert (room.root / "grades.csv").read_text(encoding="utf-8") == expected
