@@ -122,6 +122,9 @@ class Classroom:
         """Give nbgrader's own interface to this class; ``submitted`` is where from."""
         config = self.config()
         config.CourseDirectory.submitted_directory = submitted
+        if submitted != "submitted":  # prepared by us, from the released notebook
+            stock = _names(Autograde.sanitize_preprocessors)
+            config.Autograde.sanitize_preprocessors = stock[:-1]
         return NbGraderAPI(CourseDirectory(config=config), config=config)
 
     @contextlib.contextmanager

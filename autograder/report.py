@@ -25,30 +25,35 @@ def write_report(classroom: Classroom, assignment: str) -> Path:
             f"Nothing of {assignment} is graded yet. Run: "
             f"course grade --class {classroom.root}"
         )
+    path = classroom.root / "report" / f"{assignment}.html"
+    write_whole(path, render("report.html", **report_facts(assignment, rows, results)))
+    return path
+
+
+def report_facts(assignment: str, rows: list[dict], results: list[Result]) -> dict:
+    """Bring together what the page shows."""
     exercise = exercise_or_none(assignment)
     seconds = {result.student: result.seconds for result in results}
-    page = render(
-        "report.html",
-        title=exercise.facts["title"] if exercise else assignment,
-        assignment=assignment,
-        results=results,
-        failed=[result for result in results if result.status == FAILED],
-        waiting=sum(row["needs_manual_grade"] for row in rows),
-        median=median(row["score"] for row in rows),
-        max_score=max(row["max_score"] for row in rows),
-        histogram=histogram(rows),
-        mistakes=frequent_mistakes(results),
-        checks=hardest_checks(rows, results),
-        look=[
+    return {
+        "title": exercise.facts["title"] if exercise else assignment,
+        "assignment": assignment,
+        "results": results,
+        "failed": [result for result in results if result.status == FAILED],
+        "waiting": sum(row["needs_manual_grade"] for row in rows),
+        "median": median(row["score"] for row in rows),
+        "max_score": max(row["max_score"] for row in rows),
+        "histogram": histogram(rows),
+        "mistakes": frequent_mistakes(results),
+        "checks": hardest_checks(rows, results),
+        "look": [
             {"student": r.student, "status": r.status, "reason": reason(r)}
             for r in results
             if r.status != GRADED
         ],
-        students=[row | {"seconds": seconds.get(row["student"], "")} for row in rows],
-    )
-    path = classroom.root / "report" / f"{assignment}.html"
-    write_whole(path, page)
-    return path
+        "students": [
+            row | {"seconds": seconds.get(row["student"], "")} for row in rows
+        ],
+    }
 
 
 def histogram(rows: list[dict]) -> list[dict]:

@@ -23,6 +23,7 @@ REASONS = {
     "cpu": ("TimeLimit", "this took more CPU time than is allowed, and was stopped"),
     "wall": ("TimeLimit", "this took longer than is allowed, and was stopped"),
     "memory": ("MemoryLimit", "this used more memory than is allowed, and was stopped"),
+    "disk": ("DiskLimit", "this wrote where nothing may be written, and was stopped"),
     "output": ("OutputLimit", "this printed more than is allowed, and was stopped"),
     "exit": ("ProcessEnded", "the Python process ended here"),
 }

@@ -28,6 +28,7 @@ DTYPES = {
         torch.bool, torch.complex64, torch.complex128,
     )
 }  # fmt: skip
+CONTAINERS = (list, tuple, set, frozenset)
 LAZY = (
     types.GeneratorType, map, filter, zip, range, enumerate,
     type({}.keys()), type({}.values()), type({}.items()),
@@ -53,42 +54,42 @@ def pack(value, buffers: list, handle=None, depth: int = DEPTH):
     """
     if depth == 0:
         raise WireError("a value nested too deeply")
-
-    def inner(item):
-        return pack(item, buffers, handle, depth - 1)
-
     if value is None or value is True or value is False:
         return value
-    if isinstance(value, Tensor):
-        return _pack_tensor(value, buffers)
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, int):
-        return ["int", format(int(value), "x")]
-    if isinstance(value, float):
-        number = float(value)
-        return number if math.isfinite(number) else ["float", repr(number)]
-    if isinstance(value, (bytes, bytearray)):
-        buffers.append(bytes(value))
-        return ["bytes", len(buffers) - 1]
-    if isinstance(value, LAZY):
-        return ["list", [inner(item) for item in itertools.islice(value, BUFFERS)]]
-    if isinstance(value, (list, tuple, set, frozenset)):
-        kind = next(k for k in (list, tuple, set, frozenset) if isinstance(value, k))
-        return [kind.__name__, [inner(item) for item in value]]
+    if isinstance(value, (*LAZY, *CONTAINERS, Mapping)):
+        return _pack_items(value, lambda item: pack(item, buffers, handle, depth - 1))
+    for kind, packer in _PACKERS:
+        if isinstance(value, kind):
+            return packer(value, buffers)
+    return handle(value) if handle else ["foreign", type(value).__name__[:80]]
+
+
+def _pack_items(value, inner):
     if isinstance(value, Mapping):
         return ["dict", [[inner(key), inner(item)] for key, item in value.items()]]
-    if isinstance(value, torch.dtype) and str(value)[6:] in DTYPES:
-        return ["dtype", str(value).removeprefix("torch.")]
-    if isinstance(value, torch.device):
-        return ["device", str(value)]
-    if isinstance(value, torch.Generator):
-        return [
-            "generator",
-            str(value.device),
-            _pack_tensor(value.get_state(), buffers),
-        ]
-    return handle(value) if handle else ["foreign", type(value).__name__[:80]]
+    if isinstance(value, LAZY):
+        return ["list", [inner(item) for item in itertools.islice(value, BUFFERS)]]
+    kind = next(kind for kind in CONTAINERS if isinstance(value, kind))
+    return [kind.__name__, [inner(item) for item in value]]
+
+
+def _pack_float(value: float, buffers: list):
+    number = float(value)
+    return number if math.isfinite(number) else ["float", repr(number)]
+
+
+def _pack_bytes(value, buffers: list):
+    buffers.append(bytes(value))
+    return ["bytes", len(buffers) - 1]
+
+
+def _pack_dtype(value: torch.dtype, buffers: list):
+    name = str(value).removeprefix("torch.")
+    return ["dtype" if name in DTYPES else "foreign", name]
+
+
+def _pack_generator(value: torch.Generator, buffers: list):
+    return ["generator", str(value.device), _pack_tensor(value.get_state(), buffers)]
 
 
 def _pack_tensor(value: Tensor, buffers: list):
@@ -105,6 +106,18 @@ def _pack_tensor(value: Tensor, buffers: list):
         return ["tensor", dtype, shape, where, value.requires_grad, len(buffers) - 1]
 
 
+_PACKERS = (
+    (Tensor, _pack_tensor),
+    (str, lambda value, buffers: str.__str__(value)),
+    (int, lambda value, buffers: ["int", format(int(value), "x")]),
+    (float, _pack_float),
+    ((bytes, bytearray), _pack_bytes),
+    (torch.dtype, _pack_dtype),
+    (torch.device, lambda value, buffers: ["device", str(value)]),
+    (torch.Generator, _pack_generator),
+)
+
+
 def unpack(node, buffers: list, handle=None, depth: int = DEPTH):
     """Turn what :func:`pack` made back into a value, checking all of it.
 
@@ -117,28 +130,14 @@ def unpack(node, buffers: list, handle=None, depth: int = DEPTH):
     if not isinstance(node, list) or not node or not isinstance(node[0], str):
         raise WireError("not a value")
     kind, *rest = node
-
-    def inner(item):
-        return unpack(item, buffers, handle, depth - 1)
-
     try:
-        if kind in ("list", "tuple", "set", "frozenset"):
-            items = [inner(item) for item in rest[0]]
-            return {"list": list, "tuple": tuple, "set": set}.get(kind, frozenset)(
-                items
-            )
-        if kind == "dict":
-            return {inner(key): inner(item) for key, item in rest[0]}
+        if kind in _ITEMS or kind == "dict":
+            inner = lambda item: unpack(item, buffers, handle, depth - 1)
+            return _unpack_items(kind, rest[0], inner)
         if kind in _SIMPLE:
             return _SIMPLE[kind](*rest)
-        if kind == "bytes":
-            return bytes(buffers[rest[0]])
-        if kind == "tensor":
-            return _unpack_tensor(*rest, buffers)
-        if kind == "generator":
-            made = torch.Generator(device=rest[0])
-            made.set_state(_unpack_tensor(*rest[1][1:], buffers))
-            return made
+        if kind in _RAW:
+            return _RAW[kind](*rest, buffers)
         if kind == "handle" and handle:
             return handle(*rest)
     except WireError:
@@ -146,6 +145,18 @@ def unpack(node, buffers: list, handle=None, depth: int = DEPTH):
     except Exception as error:
         raise WireError(f"not a {kind}: {error}") from error
     raise WireError(f"unknown kind {kind[:40]!r}")
+
+
+def _unpack_items(kind: str, items: list, inner):
+    if kind == "dict":
+        return {inner(key): inner(item) for key, item in items}
+    return _ITEMS[kind](inner(item) for item in items)
+
+
+def _unpack_generator(device: str, state: list, buffers: list) -> torch.Generator:
+    made = torch.Generator(device=device)
+    made.set_state(_unpack_tensor(*state[1:], buffers))
+    return made
 
 
 def foreign(name: str):
@@ -181,6 +192,14 @@ def _unpack_tensor(dtype, shape, device, requires_grad, index, buffers) -> Tenso
     if device != "cpu" and torch.cuda.is_available():
         made = made.to(device)
     return made.requires_grad_(requires_grad is True and dtype.is_floating_point)
+
+
+_ITEMS = {kind.__name__: kind for kind in CONTAINERS}
+_RAW = {
+    "bytes": lambda index, buffers: bytes(buffers[index]),
+    "tensor": _unpack_tensor,
+    "generator": _unpack_generator,
+}
 
 
 # --- messages -----------------------------------------------------------------------

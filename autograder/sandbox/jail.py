@@ -6,6 +6,7 @@ limits, and when it ends, everything in the jail ends with it.
 """
 
 import contextlib
+import itertools
 import json
 import os
 import resource
@@ -24,7 +25,10 @@ from autograder.sandbox import linux
 
 HOME = "/home/student"
 COPIED_BYTES, COPIED_FILES = 64_000_000, 1000
+SHARED_BYTES, SHARED_FILES = 1_000_000, 50
 FIRST_UID = 200_000
+PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+SETTINGS = ("/etc/ld.so.cache", "/etc/fonts", "/etc/localtime", "/etc/alternatives")
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ def enter(jail: Jail, control: socket.socket, kernel: Callable[[], None]) -> Non
         control.close()
         kernel()
         os._exit(0)
-    supervise(child, control, jail.limits)
+    supervise(child, control, Budget(jail.limits, jail.run_folder))
     os._exit(0)
 
 
@@ -98,14 +102,7 @@ def _build_root(jail: Jail) -> None:
     )
     _tmpfs(root + "/tmp", jail.limits.disk, "1777")
     _tmpfs(root + HOME, jail.limits.disk, "755")
-    for path in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", *jail.shown):
-        _show(path, root)
-    for path in (
-        "/etc/ld.so.cache",
-        "/etc/fonts",
-        "/etc/localtime",
-        "/etc/alternatives",
-    ):
+    for path in (*PROGRAMS, *jail.shown, *SETTINGS):
         _show(path, root)
     for path in jail.hidden:
         if os.path.isdir(root + path):
@@ -118,6 +115,11 @@ def _build_root(jail: Jail) -> None:
     if jail.work:
         copy_files(jail.work, root + HOME)
     _give(root + HOME, jail.uid)
+    _move_in(root)
+
+
+def _move_in(root: str) -> None:
+    """Make ``root`` the root of this world, read-only, and let go of the old one."""
     os.makedirs(root + "/proc", exist_ok=True)
     linux.mount("proc", root + "/proc", "proc", linux.NO_SUID | linux.NO_DEV)
     os.makedirs(root + "/.old")
@@ -250,7 +252,7 @@ def _maps_everybody() -> bool:
 # --- its end --------------------------------------------------------------------------
 
 
-def supervise(kernel: int, control: socket.socket, limits: Limits) -> None:
+def supervise(kernel: int, control: socket.socket, budget: "Budget") -> None:
     """Keep the limits of a jail until its kernel ends; then end all that is left.
 
     The grader may send ``{"signal": n}`` and ``{"cpu": s, "wall": s}`` (a new
@@ -258,7 +260,6 @@ def supervise(kernel: int, control: socket.socket, limits: Limits) -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    budget = Budget(limits)
     why, status = "exit", None
     _tell(control, {"started": True})
     while status is None:
@@ -276,10 +277,14 @@ def supervise(kernel: int, control: socket.socket, limits: Limits) -> None:
 
 
 class Budget:
-    """How much time and memory the processes of a jail have used and may use."""
+    """How much the processes of a jail have used and may use.
 
-    def __init__(self, limits: Limits):
+    ``shared`` is the one folder that they share with the host, for their sockets.
+    """
+
+    def __init__(self, limits: Limits, shared: str):
         self.limits = limits
+        self.shared = shared
         self.allow(limits.cpu_seconds, limits.wall_seconds)
 
     def allow(self, cpu: float, wall: float) -> None:
@@ -294,7 +299,16 @@ class Budget:
             return "cpu"
         if memory > self.limits.memory:
             return "memory"
+        if _too_full(self.shared):
+            return "disk"
         return "wall" if time.monotonic() > self.wall_end else ""
+
+
+def _too_full(folder: str) -> bool:
+    """Tell whether more lies in a folder than a kernel's sockets and its settings."""
+    entries = list(itertools.islice(os.scandir(folder), SHARED_FILES))
+    sizes = [entry.stat(follow_symlinks=False).st_blocks * 512 for entry in entries]
+    return len(entries) >= SHARED_FILES or sum(sizes) > SHARED_BYTES
 
 
 def _used() -> tuple[float, int]:

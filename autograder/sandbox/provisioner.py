@@ -3,15 +3,20 @@
 import asyncio
 import itertools
 import os
+import queue
 import shutil
 import socket
 import tempfile
+import time
 from dataclasses import asdict
 from pathlib import Path
 
+from jupyter_client.asynchronous import AsyncKernelClient
+from jupyter_client.client import KernelClient
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import LocalProvisioner
+from traitlets import DottedObjectName, Type
 
 from autograder.sandbox.jail import FIRST_UID, Limits, shown_folders
 from autograder.sandbox.server import fork_server
@@ -97,8 +102,35 @@ class JailProvisioner(LocalProvisioner):
         shutil.rmtree(self.run_folder, ignore_errors=True)
 
 
+class QuickClient(AsyncKernelClient):
+    """A client that is ready when the kernel is, without the stock pause of 0.2 s."""
+
+    async def wait_for_ready(self, timeout: float | None = None) -> None:
+        """Ask until an answer shows that both of the kernel's channels are heard."""
+        end = time.monotonic() + (timeout or 60)
+        while time.monotonic() < end:
+            asked = self.kernel_info()
+            try:
+                while not _ends(await self.get_iopub_msg(timeout=0.2), asked):
+                    pass
+                self._handle_kernel_info_reply(await self.get_shell_msg(timeout=10))
+                return
+            except queue.Empty:
+                continue
+        raise RuntimeError("the kernel did not get ready in time")
+
+
+def _ends(message: dict, asked: str) -> bool:
+    """Tell whether a message says that a request has been worked off."""
+    idle = message["content"].get("execution_state") == "idle"
+    return idle and message["parent_header"].get("msg_id") == asked
+
+
 class JailManager(AsyncKernelManager):
     """A kernel manager whose kernels live in a jail."""
+
+    client_class = DottedObjectName(f"{__name__}.QuickClient")
+    client_factory = Type(klass=KernelClient, default_value=QuickClient)
 
     limits = Limits()
     work_folder = ""

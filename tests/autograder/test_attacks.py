@@ -83,6 +83,10 @@ CASES = {
     "fills the disk": (
         {"double": "f = open('x', 'wb')\nwhile True: f.write(b'x' * 10_000_000)"},
         lost("test-double"), ""),
+    "fills the shared folder": (
+        {"double": "import glob\nplace = glob.glob('/tmp/course-*/k-*')[0]\n"
+         "f = open(place + '/x', 'wb')\nwhile True: f.write(b'x' * 1_000_000); f.flush()"},
+        AFTER, "nothing may be written"),
     "one long line": ({"double": "print('x' * 20_000_000)\n" + RIGHT["double"]}, FULL, ""),
     "prints for ever": ({"double": "while True: print('x' * 100_000)"}, AFTER, ""),
     "equal to everything": (
