@@ -7,6 +7,7 @@ the alternatives. What a student hands in never runs here.
 import contextlib
 import io
 import sys
+import warnings
 
 import torch
 
@@ -35,7 +36,8 @@ def try_answers(
             continue
         text = _code(cell, exercise, replaced, hidden)
         quiet = contextlib.redirect_stdout(io.StringIO())
-        with quiet, contextlib.suppress(checks.CheckFailed):
+        with quiet, warnings.catch_warnings(), contextlib.suppress(checks.CheckFailed):
+            warnings.simplefilter("ignore")  # wrong answers give many
             exec(text, namespace)
     return dict(checks.REPORTED)
 
