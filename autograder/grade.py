@@ -6,6 +6,8 @@ import fcntl
 import hashlib
 import io
 import json
+import os
+import re
 import shutil
 import time
 from collections import Counter
@@ -125,9 +127,11 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
     classroom = Classroom.open(root)
     store = ResultStore(classroom.root, assignment)
     result = Result(student, assignment, digest_of(classroom, assignment, student))
-    before = store.load(student)
-    old, read = marks_before(classroom, assignment, student)
     try:
+        if re.search(r"[*?\[\]\x00-\x1f]", student):
+            raise CourseError("the student's id holds one of * ? [ ] or a line break")
+        before = store.load(student)
+        old, read = marks_before(classroom, assignment, student)
         result.notes += prepared(classroom, assignment, student)
         api = classroom.api(submitted=f"course/{assignment}/prepared")
         answer = api.autograde(assignment, student, force=True, create=True)
@@ -143,6 +147,9 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
         result.status = NOTED if result.notes else result.status
     except CourseError as error:
         result.status, result.why = FAILED, str(error)
+    except Exception as error:  # one submission must never end the batch
+        reason = printable(f"{type(error).__name__}: {error}")[:300]
+        result.status, result.why = FAILED, f"the grader could not handle it: {reason}"
     result.seconds = round(time.perf_counter() - started, 2)
     store.save(result)
     return result
@@ -201,11 +208,16 @@ def prepared(classroom: Classroom, assignment: str, student: str) -> list[str]:
 def what_happened(result: Result) -> list[str]:
     """Note cells of the learner's own that did not run."""
     return [
-        f"{name} stopped with {cell['error'].split(':')[0]}"
+        f"{name} stopped with {printable(cell['error'].split(':')[0])}"
         for name, cell in result.cells.items()
         if cell["kind"] == "answer"
         and cell.get("error", "").split(":")[0] not in {"", "NotImplementedError"}
     ]
+
+
+def printable(text: str) -> str:
+    """Leave out what a terminal would obey."""
+    return "".join(character for character in text if character.isprintable())
 
 
 def notebooks_of(classroom: Classroom, assignment: str) -> list[str]:
@@ -228,7 +240,7 @@ def digest_of(classroom: Classroom, assignment: str, student: str) -> str:
         base = classroom.root / folder / assignment
         for path in sorted(base.rglob("*")):
             if path.is_file() and not path.is_symlink():
-                total.update(f"{path.relative_to(base)}\0".encode())
+                total.update(os.fsencode(path.relative_to(base)) + b"\0")
                 with path.open("rb") as file:
                     total.update(file.read(READ_AT_MOST))
     return total.hexdigest()

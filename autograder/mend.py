@@ -16,6 +16,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell
+from nbgrader.utils import parse_utc
 
 from autograder.errors import CourseError
 
@@ -161,7 +162,8 @@ def _name(cell) -> str:
 
 def _about(cell) -> dict:
     about = cell.metadata.get("nbgrader", {})
-    return about if isinstance(about, dict) else {}
+    named = isinstance(about, dict) and isinstance(about.get("grade_id"), str)
+    return about if named else {}
 
 
 def _bare(text: str) -> str:
@@ -206,7 +208,10 @@ def prepare(folder: Path, released: dict[str, Path], target: Path) -> list[str]:
     there is no notebook that could be meant.
     """
     notes, found = _files(folder)
-    notebooks = {path.name: path for path in found if path.suffix == ".ipynb"}
+    notebooks: dict[str, Path] = {}
+    for path in (path for path in found if path.suffix == ".ipynb"):
+        if notebooks.setdefault(path.name, path) != path:
+            notes.append(f"{path.relative_to(folder)} is there a second time: ignored")
     target.mkdir(parents=True, exist_ok=True)
     missing = []
     for name, model in released.items():
@@ -241,7 +246,9 @@ def read(path: Path) -> nbformat.NotebookNode:
     try:
         notebook = nbformat.reads(text, as_version=4)
         for cell in notebook.cells:
-            cell.source = cell.get("source") or ""
+            if not isinstance(cell.get("source", ""), str):
+                raise ValueError("a cell whose source is not text")
+            cell.source = _clean(cell.get("source", ""))
             cell.metadata = cell.get("metadata") or nbformat.from_dict({})
             cell.cell_type = str(cell.cell_type)
         return notebook
@@ -250,6 +257,20 @@ def read(path: Path) -> nbformat.NotebookNode:
             str(error).splitlines()[0][:150] if str(error) else type(error).__name__
         )
         raise CourseError(f"{path.name} is not a whole notebook: {reason}") from error
+
+
+def _clean(text: str) -> str:
+    """Give a text that can be written to a file."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _is_time(path: Path) -> bool:
+    """Tell whether nbgrader can read the time of a submission."""
+    try:
+        parse_utc(path.read_text(encoding="utf-8").strip())
+    except Exception:  # whatever the parser raises, it is no time
+        return False
+    return True
 
 
 def _files(folder: Path) -> tuple[list[str], list[Path]]:
@@ -262,9 +283,11 @@ def _files(folder: Path) -> tuple[list[str], list[Path]]:
             about = path.lstat()
             limit = NOTEBOOK_BYTES if path.suffix == ".ipynb" else FILE_BYTES
             if not stat.S_ISREG(about.st_mode):
-                notes.append(f"{name} is not a plain file: ignored")
+                notes.append(f"{_clean(name)} is not a plain file: ignored")
             elif about.st_size > limit:
-                notes.append(f"{name} has {about.st_size / 1e6:.0f} MB: ignored")
+                notes.append(
+                    f"{_clean(name)} has {about.st_size / 1e6:.0f} MB: ignored"
+                )
             elif len(found) >= FILES and path.suffix != ".ipynb":
                 left_out += 1
             elif not name.startswith("."):
@@ -316,6 +339,9 @@ def _copy_files(
 ) -> None:
     """Copy the other files, such as data, under their own names."""
     for path in paths:
+        if path.name == "timestamp.txt" and not _is_time(path):
+            notes.append("timestamp.txt holds no time: ignored")
+            continue
         inside = target / path.relative_to(folder)
         inside.parent.mkdir(parents=True, exist_ok=True)
         inside.write_bytes(path.read_bytes())

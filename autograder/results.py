@@ -119,7 +119,8 @@ def _outputs(cell, solution: bool) -> dict:
     """
     kept = {"passed": True}
     for output in cell.outputs:
-        if output.output_type == "display_data" and MIME in output.data:
+        shown = output.output_type == "display_data" and not solution
+        if shown and MIME in output.data:
             report = output.data[MIME]
             kept |= {"check": report["check"], "properties": report["properties"]}
         elif output.output_type == "error":

@@ -52,7 +52,7 @@ class Desk:
         raw: list = []
         try:
             return getattr(self, f"do_{request['op']}")(request, buffers, raw), raw
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
+        except BaseException as error:
             return _error(error), []
 
     def do_look(self, request: dict, buffers: list, raw: list) -> dict:
@@ -86,7 +86,7 @@ class Desk:
         return reply
 
     def _arguments(self, request: dict, buffers: list) -> tuple[list, dict]:
-        return unpack(request["arguments"], buffers, lambda i, *_: self.held[i])
+        return unpack(request["arguments"], list(buffers), lambda i, *_: self.held[i])
 
     def hold(self, value) -> list:
         """Keep an object for the checker, and give the handle that stands for it."""

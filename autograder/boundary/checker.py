@@ -9,7 +9,7 @@ import sys
 import traceback
 
 from autograder.boundary.proxy import Learner
-from autograder.boundary.wire import Channel, Gone
+from autograder.boundary.wire import Channel, Gone, WireError
 from exercises import checks
 
 PRINTED = 200_000  # characters of one cell that are kept
@@ -44,7 +44,10 @@ def serve(control: socket.socket, beside: socket.socket, seconds: float) -> None
         if request["serves"]:
             with contextlib.suppress(Gone):
                 learner.done()
-        grader.send(reply | {"ended": learner.ended})
+        try:
+            grader.send(reply | {"ended": learner.ended})
+        except (WireError, ValueError) as error:
+            grader.send({"error": _said(RuntimeError(f"too long a report: {error}"))})
 
 
 def run_cell(source: str, names: dict) -> dict:

@@ -23,6 +23,7 @@ REASONS = {
     "cpu": ("TimeLimit", "this took more CPU time than is allowed, and was stopped"),
     "wall": ("TimeLimit", "this took longer than is allowed, and was stopped"),
     "memory": ("MemoryLimit", "this used more memory than is allowed, and was stopped"),
+    "protocol": ("ProtocolBroken", "the Python process sent what no kernel sends"),
     "disk": ("DiskLimit", "this wrote where nothing may be written, and was stopped"),
     "output": ("OutputLimit", "this printed more than is allowed, and was stopped"),
     "exit": ("ProcessEnded", "the Python process ended here"),
@@ -95,9 +96,9 @@ class SplitExecute(Execute):
         started.send(cpu=self.cell_cpu_seconds, wall=self.cell_wall_seconds)
         self.seen = 0
         reason = ""
-        if is_test or about.get("locked"):
-            checker.send({"source": cell.source, "serves": bool(is_test)})
         try:
+            if is_test or about.get("locked"):
+                checker.send({"source": cell.source, "serves": bool(is_test)})
             if is_test:
                 served = new_code_cell(SERVE)
                 try:
@@ -111,6 +112,10 @@ class SplitExecute(Execute):
             started.wait(2.0)
             reason = "output" if isinstance(error, Flood) else started.why or "exit"
             reason = reason if reason in REASONS else "exit"
+            started.close()
+        except Exception:  # the learner's process may send anything at all
+            self.log.exception("The kernel broke the protocol")
+            reason = "protocol"
             started.close()
         if is_test or about.get("locked"):
             self._verdict(cell, about, checker, bool(is_test))
@@ -150,7 +155,18 @@ class SplitExecute(Execute):
             _partial(cell, said["value"], float(about["points"]))
 
     def process_message(self, msg, cell, cell_index):
-        """Keep output within its bounds; a flood ends the notebook."""
+        """Keep output sound and within its bounds; a flood ends the notebook.
+
+        Nothing may change what another cell shows: a verdict stands there.
+        """
+        if (
+            msg["msg_type"].startswith("comm_")
+            or msg["msg_type"] == "update_display_data"
+        ):
+            return None
+        msg["content"].pop("transient", None)
+        if not _is_sound(msg["msg_type"], msg["content"]):
+            return None
         if msg["msg_type"] in ("stream", "display_data", "execute_result", "error"):
             before, self.seen = self.seen, self.seen + _size(msg["content"])
             if self.seen > self.flood_bytes:
@@ -165,6 +181,23 @@ class SplitExecute(Execute):
 
 class Flood(Exception):
     """A cell printed so much that its notebook was stopped."""
+
+
+def _is_sound(kind: str, content: dict) -> bool:
+    """Tell whether an output is one that a notebook may hold."""
+    if kind == "stream":
+        names = content.get("name") in ("stdout", "stderr")
+        return names and isinstance(content.get("text"), str)
+    if kind in ("display_data", "execute_result"):
+        data, about = content.get("data"), content.get("metadata")
+        if not isinstance(data, dict) or not isinstance(about, dict):
+            return False
+        return all(isinstance(v, str) or "json" in k for k, v in data.items())
+    if kind == "error":
+        lines = content.get("traceback")
+        texts = [content.get("ename"), content.get("evalue"), *(lines or [])]
+        return all(isinstance(text, str) for text in texts)
+    return kind != "status" or "execution_state" in content
 
 
 def _size(content) -> int:

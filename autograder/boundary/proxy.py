@@ -145,9 +145,14 @@ def _plain_items(items: list) -> bool:
     return all(isinstance(item, (int, float, str, bool)) for item in items)
 
 
+def _clean(text) -> str:
+    """Give a text that can be written to a file."""
+    return str(text).encode("utf-8", "replace").decode()
+
+
 def remote_error(reply: dict) -> Exception:
     """Make an exception here that says what was raised there."""
-    name, message = str(reply["error"])[:80], str(reply.get("message", ""))[:2000]
+    name, message = _clean(reply["error"])[:80], _clean(reply.get("message", ""))[:2000]
     if name == "Mismatch" and isinstance(reply.get("outcome"), dict):
         return checks.Mismatch([message], reply["outcome"])
     kind = getattr(builtins, name, None)
@@ -157,5 +162,5 @@ def remote_error(reply: dict) -> Exception:
         error = kind(message)
     except TypeError:  # some need more arguments, such as UnicodeDecodeError
         error = type(name, (Exception,), {})(message)
-    error.place = str(reply.get("place", ""))[:400]
+    error.place = _clean(reply.get("place", ""))[:400]
     return error

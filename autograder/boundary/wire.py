@@ -54,6 +54,8 @@ def pack(value, buffers: list, handle=None, depth: int = DEPTH):
     """
     if depth == 0:
         raise WireError("a value nested too deeply")
+    if len(buffers) > BUFFERS:
+        raise WireError("a value of too many parts")
     if value is None or value is True or value is False:
         return value
     if isinstance(value, (*LAZY, *CONTAINERS, Mapping)):
@@ -179,8 +181,16 @@ _SIMPLE = {
 }
 
 
+def _take(buffers: list, index: int) -> bytes:
+    """Take a buffer out, so that no message can name one twice."""
+    raw, buffers[index] = buffers[index], None
+    if raw is None:
+        raise WireError("a buffer that is used twice")
+    return raw
+
+
 def _unpack_tensor(dtype, shape, device, requires_grad, index, buffers) -> Tensor:
-    raw, dtype = bytearray(buffers[index]), DTYPES[dtype]
+    raw, dtype = bytearray(_take(buffers, index)), DTYPES[dtype]
     sizes_fit = len(shape) <= 64 and all(type(n) is int and n >= 0 for n in shape)
     if not sizes_fit or math.prod(shape) * dtype.itemsize != len(raw):
         raise WireError("a tensor whose bytes do not fit its shape")
@@ -196,7 +206,7 @@ def _unpack_tensor(dtype, shape, device, requires_grad, index, buffers) -> Tenso
 
 _ITEMS = {kind.__name__: kind for kind in CONTAINERS}
 _RAW = {
-    "bytes": lambda index, buffers: bytes(buffers[index]),
+    "bytes": lambda index, buffers: bytes(_take(buffers, index)),
     "tensor": _unpack_tensor,
     "generator": _unpack_generator,
 }

@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import resource
 import select
 import shutil
@@ -306,14 +307,18 @@ class Budget:
 
 def _too_full(folder: str) -> bool:
     """Tell whether more lies in a folder than a kernel's sockets and its settings."""
-    entries = list(itertools.islice(os.scandir(folder), SHARED_FILES))
-    sizes = [entry.stat(follow_symlinks=False).st_blocks * 512 for entry in entries]
-    return len(entries) >= SHARED_FILES or sum(sizes) > SHARED_BYTES
+    with contextlib.suppress(OSError):
+        entries = list(itertools.islice(os.scandir(folder), SHARED_FILES))
+        found = [entry.stat(follow_symlinks=False) for entry in entries]
+        size = sum(about.st_blocks * 512 for about in found)
+        folders = any(stat.S_ISDIR(about.st_mode) for about in found)
+        return folders or len(entries) >= SHARED_FILES or size > SHARED_BYTES
+    return False
 
 
 def _used() -> tuple[float, int]:
     """Add up the CPU seconds and the memory of all processes of this world."""
-    ticks, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+    ticks = os.sysconf("SC_CLK_TCK")
     seconds, memory = 0.0, 0
     for name in os.listdir("/proc"):
         if not name.isdigit() or name == "1":
@@ -321,8 +326,9 @@ def _used() -> tuple[float, int]:
         with contextlib.suppress(OSError, ValueError, IndexError):
             fields = Path(f"/proc/{name}/stat").read_text().rsplit(")", 1)[1].split()
             seconds += sum(map(int, fields[11:15])) / ticks
-            shared = int(Path(f"/proc/{name}/statm").read_text().split()[2])
-            memory += (int(fields[21]) - shared) * page
+            about = Path(f"/proc/{name}/status").read_text()
+            held = re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+) kB", about, re.MULTILINE)
+            memory += sum(map(int, held)) * 1024
     return seconds + os.times().children_user + os.times().children_system, memory
 
 

@@ -4,13 +4,13 @@ import asyncio
 import itertools
 import os
 import queue
-import shutil
 import socket
 import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
 
+import zmq
 from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.client import KernelClient
 from jupyter_client.kernelspec import KernelSpec
@@ -19,9 +19,10 @@ from jupyter_client.provisioning import LocalProvisioner
 from traitlets import DottedObjectName, Type
 
 from autograder.sandbox.jail import FIRST_UID, Limits, shown_folders
-from autograder.sandbox.server import fork_server
+from autograder.sandbox.server import fork_server, remove
 
 PROVISIONER = "course-jail"
+MESSAGE_BYTES = 60_000_000  # more than a notebook may print in all
 SPEC = KernelSpec(
     argv=["python", "-f", "{connection_file}"],
     display_name="Python 3 (in a jail)",
@@ -47,6 +48,7 @@ class JailProvisioner(LocalProvisioner):
         """Give the kernel a folder of its own for its sockets."""
         self.run_folder = tempfile.mkdtemp(prefix="k-", dir=_run_root())
         manager = self.parent
+        manager.context.setsockopt(zmq.MAXMSGSIZE, MESSAGE_BYTES)
         manager.transport, manager.ip = "ipc", f"{self.run_folder}/s"
         manager.connection_file = f"{self.run_folder}/kernel.json"
         return await super().pre_launch(**kwargs)
@@ -99,7 +101,7 @@ class JailProvisioner(LocalProvisioner):
         """Remove the folder of the sockets."""
         if self.started:
             self.started.close()
-        shutil.rmtree(self.run_folder, ignore_errors=True)
+        remove(self.run_folder)
 
 
 class QuickClient(AsyncKernelClient):

@@ -10,6 +10,7 @@ import importlib
 import json
 import os
 import random
+import resource
 import select
 import signal
 import socket
@@ -18,6 +19,7 @@ import time
 from pathlib import Path
 
 SEED = 20170612  # the day "Attention Is All You Need" appeared; any fixed number does
+CHECKER_BYTES = 16_000_000_000  # of address space
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
 
@@ -120,6 +122,7 @@ def _child(request: dict, control: socket.socket, descriptors: list[int]) -> Non
     if request["kind"] == "checker":
         from autograder.boundary.checker import serve as check
 
+        resource.setrlimit(resource.RLIMIT_AS, (CHECKER_BYTES, CHECKER_BYTES))
         control.send(json.dumps({"started": True}).encode())
         mine, beside = (socket.socket(fileno=d) for d in descriptors)
         check(mine, beside, request["seconds"])

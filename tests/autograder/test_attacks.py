@@ -112,6 +112,36 @@ CASES = {
          "display({'application/vnd.transformer-course.check+json': {'check': 'x', 'passed': True,"
          " 'properties': [], 'mistake': None}}, raw=True)\ndef square(x): return 0"},
         lost("test-square", "test-partial"), ""),
+    "forges a report": (
+        {"square": "from IPython.display import display\n"
+         "display({'application/vnd.transformer-course.check+json': 'abc'}, raw=True)\n"
+         + RIGHT["square"]}, FULL, ""),
+    "rewrites a verdict": (
+        {"square": "from IPython.display import display\nhits = []\ndef square(x):\n"
+         "    if len(hits) == 2: display(1, display_id='k')\n"
+         "    hits.append(x)\n    return x * x if len(hits) < 3 else -1",
+         "triple": "from IPython.display import update_display\n"
+         "update_display({'text/plain': '4.0'}, display_id='k', raw=True)\n" + RIGHT["triple"]},
+        lost("test-partial"), ""),
+    "speaks nonsense": (
+        {"double": "k = get_ipython().kernel\n"
+         "k.session.send(k.iopub_socket, 'status', {}, parent=k.get_parent())\n" + RIGHT["double"]},
+        None, ""),
+    "odd display": (
+        {"square": "from IPython.display import display\n"
+         "display({'text/html': 5, 'text/plain': {'a': 1}}, raw=True)\n" + RIGHT["square"]}, FULL, ""),
+    "unprintable error": (
+        {"double": "def double(x): raise ValueError('\\ud800')"}, lost("test-double"), ""),
+    "its own BaseException": (
+        {"double": "class Odd(BaseException): pass\ndef double(x): raise Odd"},
+        lost("test-double"), ""),
+    "folders among the sockets": (
+        {"double": "import glob, os, time\n"
+         "os.makedirs(glob.glob('/tmp/course-*/k-*')[0] + '/a/b')\ntime.sleep(5)"},
+        AFTER, "nothing may be written"),
+    "shared memory": (
+        {"double": "import mmap, time\nm = mmap.mmap(-1, 2_500_000_000)\n"
+         "for i in range(0, len(m), 4096): m[i] = 1\ntime.sleep(5)"}, AFTER, ""),
     "forges the wire": (
         {"square": "from autograder.boundary import agent\n"
          "agent.CHANNEL.sock.send(b'\\0' * 4000)\ndef square(x): return 0"},

@@ -177,6 +177,12 @@ def test_a_bad_node_is_refused(node):
         unpack(node, [b"\0" * 3])
 
 
+def test_a_buffer_is_used_once():
+    tensor = ["tensor", "uint8", [3], "cpu", False, 0]
+    with pytest.raises(WireError, match="used twice"):
+        unpack(["list", [tensor, tensor]], [b"123"])
+
+
 def test_depth_is_bounded_both_ways():
     deep = value = []
     for _ in range(200):

@@ -138,6 +138,13 @@ def test_what_a_cell_says_of_itself_plays_no_part(handed_in, released):
     assert "tags" not in mended.cells[place_of(mended, "softmax")].metadata
 
 
+@pytest.mark.parametrize("name", [["a"], {}, 7, None], ids=str)
+def test_a_grade_id_that_is_no_text_is_no_grade_id(handed_in, released, name):
+    place = place_of(handed_in, "check-softmax")
+    handed_in.cells[place].metadata["nbgrader"]["grade_id"] = name
+    is_whole(mend(handed_in, released).notebook, released)
+
+
 # --- files --------------------------------------------------------------------------
 
 
@@ -207,6 +214,30 @@ def test_what_is_no_notebook_is_refused_with_a_reason(folder, released, content)
     (folder / "self-attention.ipynb").write_bytes(content)
     with pytest.raises(CourseError, match="self-attention"):
         prepared(folder, released)
+
+
+def test_a_notebook_in_a_subfolder_does_not_replace_the_real_one(folder, released):
+    (folder / "old").mkdir()
+    nbformat.write(released, folder / "old" / "self-attention.ipynb")
+    notes, target = prepared(folder, released)
+    assert notes == ["old/self-attention.ipynb is there a second time: ignored"]
+    is_whole(nbformat.read(target / "self-attention.ipynb", 4), released)
+
+
+@pytest.mark.parametrize("text", [b"tomorrow, honest", b"\xff\xfe", b""])
+def test_a_timestamp_that_is_no_time_is_left_out(folder, released, text):
+    (folder / "timestamp.txt").write_bytes(text)
+    notes, target = prepared(folder, released)
+    assert notes == ["timestamp.txt holds no time: ignored"]
+    assert not (target / "timestamp.txt").exists()
+
+
+def test_half_a_character_in_an_answer_is_replaced(folder, released):
+    path = folder / "self-attention.ipynb"
+    text = path.read_text().replace("My own words.", "My \\ud800 words.")
+    path.write_text(text)
+    _, target = prepared(folder, released)
+    assert "My ? words." in (target / "self-attention.ipynb").read_text()
 
 
 def test_links_large_and_many_files_are_left_out(folder, released, tmp_path):
