@@ -60,6 +60,8 @@ def run_cell(source: str, names: dict) -> dict:
             reply["value"] = _number(_run(source, names))
         except (Exception, SystemExit) as error:
             reply["error"] = _said(error)
+        finally:
+            checks.DISPLAY = None
     _keep_library()
     return reply | {"printed": printed.getvalue()[:PRINTED]}
 

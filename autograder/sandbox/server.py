@@ -98,7 +98,7 @@ def fork_server() -> ForkServer:
     path = os.environ.get(SOCKET, "")
     if path and Path(path).exists() and _answers(path):
         return ForkServer(path)
-    folder = tempfile.mkdtemp(prefix="course-")
+    folder = tempfile.mkdtemp(prefix="course-", dir="/tmp")  # socket paths are short
     os.environ[SOCKET] = f"{folder}/fork-server"
     process = subprocess.Popen(
         [sys.executable, "-m", "autograder.sandbox.zygote", os.environ[SOCKET]],
