@@ -9,6 +9,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 from autograder.errors import CourseError
+from autograder.texts import first_line
 from exercises.mistakes import MIME
 
 HEADING = re.compile(r"# (check-[\w-]+) · ([\d.]+) points?")
@@ -49,7 +50,9 @@ def check_notebook(path: Path, seconds: int = 120) -> list[Verdict]:
     try:
         client.execute()
     except (CellTimeoutError, DeadKernelError) as error:
-        raise CourseError(f"{path} did not come to an end: {_first(error)}") from error
+        raise CourseError(
+            f"{path} did not come to an end: {first_line(error)}"
+        ) from error
     return [*map(_verdict, filter(_is_check, notebook.cells))]
 
 
@@ -60,7 +63,7 @@ def read_notebook(path: Path):
     except FileNotFoundError:
         raise CourseError(f"There is no file {path}.") from None
     except Exception as error:  # nbformat raises many kinds
-        raise CourseError(f"{path} is not a notebook: {_first(error)}") from error
+        raise CourseError(f"{path} is not a notebook: {first_line(error)}") from error
 
 
 def _is_check(cell) -> bool:
@@ -78,8 +81,3 @@ def _verdict(cell) -> Verdict:
             verdict.passed = False
             verdict.report = verdict.report or f"{output.ename}: {output.evalue}"
     return verdict
-
-
-def _first(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__

@@ -42,10 +42,7 @@ def write_feedback(classroom: Classroom, assignment: str) -> list[Path]:
     store = ResultStore(classroom.root, assignment)
     results = store.all()
     if not results:
-        raise CourseError(
-            f"Nothing of {assignment} is graded yet. Run: "
-            f"course grade --class {classroom.root}"
-        )
+        raise nothing_graded(classroom, assignment)
     exercise = exercise_or_none(assignment)
     pages = []
     with classroom.gradebook() as gradebook:
@@ -56,6 +53,14 @@ def write_feedback(classroom: Classroom, assignment: str) -> list[Path]:
             write_whole(folder / f"{name}.html", render("feedback.html", **facts))
             pages.append(folder / f"{name}.html")
     return pages
+
+
+def nothing_graded(classroom: Classroom, assignment: str) -> CourseError:
+    """Say that there is nothing to write about yet, and what to do."""
+    return CourseError(
+        f"Nothing of {assignment} is graded yet. Run: "
+        f"course grade --class {classroom.root}"
+    )
 
 
 def exercise_or_none(assignment: str) -> Exercise | None:

@@ -33,6 +33,7 @@ from autograder.results import (
     write_whole,
 )
 from autograder.sandbox.server import fork_server
+from autograder.texts import printable
 
 TRIES = 2  # how often a submission is tried again when a worker process dies
 READ_AT_MOST = 20_000_000  # bytes of one file that count towards a digest
@@ -213,11 +214,6 @@ def what_happened(result: Result) -> list[str]:
         if cell["kind"] == "answer"
         and cell.get("error", "").split(":")[0] not in {"", "NotImplementedError"}
     ]
-
-
-def printable(text: str) -> str:
-    """Leave out what a terminal would obey."""
-    return "".join(character for character in text if character.isprintable())
 
 
 def notebooks_of(classroom: Classroom, assignment: str) -> list[str]:

@@ -29,7 +29,7 @@ MARKERS = (
     "END MARK SCHEME",
 )
 STUB = {"raise NotImplementedError()", "raise NotImplementedError", "pass", "..."}
-TWINS = {".py", ".md", ".rmd", ".qmd", ".r", ".jl", ".ipynb"}
+TWINS = {".py", ".md", ".rmd", ".qmd", ".r", ".jl"}
 
 
 class RefuseLeaks(NbGraderPreprocessor):
@@ -56,11 +56,12 @@ class RefuseLeaks(NbGraderPreprocessor):
         folder = Path(resources["metadata"]["path"])
         source_path = folder / f"{resources['metadata']['name']}.ipynb"
         source = nbformat.read(source_path, as_version=4)
+        secrets = secrets_of(source)
         found = [*bad_files(folder, self.allowed), *bad_markers(source)]
-        found += find_leaks(nb, secrets_of(source), pieces_of(source))
+        found += find_leaks(nb, secrets, pieces_of(source))
         for other in sorted(folder.rglob("*")):
             if other.is_file() and other.suffix not in {".ipynb", ".png", ".jpg"}:
-                found += leaks_in_file(other, secrets_of(source))
+                found += leaks_in_file(other, secrets)
         if found:
             raise CourseError(
                 f"{source_path.name} is not released, it would leak:\n"
@@ -188,7 +189,7 @@ def bad_files(folder: Path, allowed: list[str]) -> Iterator[str]:
         name = path.relative_to(folder)
         if path.is_symlink():
             yield f"{name}: is a link; copy the file itself"
-        elif path.suffix.lower() in TWINS - {".ipynb"} and path.stem in stems:
+        elif path.suffix.lower() in TWINS and path.stem in stems:
             yield f"{name}: a twin of the notebook holds its solutions; move it away"
         elif not any(path.match(pattern) for pattern in allowed):
             yield f"{name}: not on the list of allowed files (c.RefuseLeaks.allowed)"

@@ -19,6 +19,7 @@ from nbformat.v4 import new_code_cell
 from nbgrader.utils import parse_utc
 
 from autograder.errors import CourseError
+from autograder.texts import first_line, writable
 
 NOTEBOOK_BYTES = 100_000_000
 FILE_BYTES, FILES = 50_000_000, 500
@@ -248,20 +249,13 @@ def read(path: Path) -> nbformat.NotebookNode:
         for cell in notebook.cells:
             if not isinstance(cell.get("source", ""), str):
                 raise ValueError("a cell whose source is not text")
-            cell.source = _clean(cell.get("source", ""))
+            cell.source = writable(cell.get("source", ""))
             cell.metadata = cell.get("metadata") or nbformat.from_dict({})
             cell.cell_type = str(cell.cell_type)
         return notebook
     except Exception as error:  # nbformat raises many kinds
-        reason = (
-            str(error).splitlines()[0][:150] if str(error) else type(error).__name__
-        )
+        reason = first_line(error)[:150]
         raise CourseError(f"{path.name} is not a whole notebook: {reason}") from error
-
-
-def _clean(text: str) -> str:
-    """Give a text that can be written to a file."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _is_time(path: Path) -> bool:
@@ -283,10 +277,10 @@ def _files(folder: Path) -> tuple[list[str], list[Path]]:
             about = path.lstat()
             limit = NOTEBOOK_BYTES if path.suffix == ".ipynb" else FILE_BYTES
             if not stat.S_ISREG(about.st_mode):
-                notes.append(f"{_clean(name)} is not a plain file: ignored")
+                notes.append(f"{writable(name)} is not a plain file: ignored")
             elif about.st_size > limit:
                 notes.append(
-                    f"{_clean(name)} has {about.st_size / 1e6:.0f} MB: ignored"
+                    f"{writable(name)} has {about.st_size / 1e6:.0f} MB: ignored"
                 )
             elif len(found) >= FILES and path.suffix != ".ipynb":
                 left_out += 1

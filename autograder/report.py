@@ -4,8 +4,7 @@ from pathlib import Path
 from statistics import median
 
 from autograder.classroom import Classroom
-from autograder.errors import CourseError
-from autograder.feedback import exercise_or_none
+from autograder.feedback import exercise_or_none, nothing_graded
 from autograder.grade import grade_rows
 from autograder.pages import render
 from autograder.results import FAILED, GRADED, Result, ResultStore, write_whole
@@ -21,10 +20,7 @@ def write_report(classroom: Classroom, assignment: str) -> Path:
     results = ResultStore(classroom.root, assignment).all()
     rows = list(grade_rows(classroom, assignment))
     if not results or not rows:
-        raise CourseError(
-            f"Nothing of {assignment} is graded yet. Run: "
-            f"course grade --class {classroom.root}"
-        )
+        raise nothing_graded(classroom, assignment)
     path = classroom.root / "report" / f"{assignment}.html"
     write_whole(path, render("report.html", **report_facts(assignment, rows, results)))
     return path

@@ -98,8 +98,8 @@ def _cell(cell, about: dict, known: dict) -> dict:
     if cell.cell_type == "code":
         kept |= _outputs(cell, solution=about.get("solution", False))
     if "properties" in kept:
-        failed = kept.pop("check")
-        kept["mistake"] = find_mistake(kept["properties"], known.get(failed, []))
+        name = kept.pop("check")
+        kept["mistake"] = find_mistake(kept["properties"], known.get(name, []))
         for item in kept["properties"]:
             item.pop("outcome", None)
     return kept

@@ -8,6 +8,7 @@ import math
 import socket
 from dataclasses import replace
 
+from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.preprocessors import Execute
@@ -16,7 +17,7 @@ from traitlets import Float, Int
 from autograder.boundary.wire import Channel, Gone, WireError
 from autograder.sandbox.jail import Limits
 from autograder.sandbox.provisioner import JailManager
-from autograder.sandbox.server import Started, fork_server
+from autograder.sandbox.server import fork_server
 
 SERVE = "__import__('autograder.boundary.agent', fromlist=['x']).run_for_checker()"
 REASONS = {
@@ -62,15 +63,13 @@ class SplitExecute(Execute):
         self.seen = 0
         self.skip_cells_with_tag = ""
         try:
-            return self._run(nb, resources, manager, Channel(control), checker)
+            return self._run(nb, resources, manager, Channel(control))
         finally:
             control.close()
             checker.close()
 
-    def _run(self, nb, resources, manager, checker: Channel, process: Started):
+    def _run(self, nb, resources, manager, checker: Channel):
         """Start the kernel and go through the cells; see :meth:`preprocess`."""
-        from nbclient import NotebookClient
-
         NotebookClient.__init__(self, nb, manager)
         self.reset_execution_trackers()
         self._check_assign_resources(resources)
@@ -100,12 +99,7 @@ class SplitExecute(Execute):
             if is_test or about.get("locked"):
                 checker.send({"source": cell.source, "serves": bool(is_test)})
             if is_test:
-                served = new_code_cell(SERVE)
-                try:
-                    self.execute_cell(served, index, store_history=False)
-                finally:
-                    self.nb.cells[index] = cell  # nbclient puts what it ran there
-                cell.outputs += [o for o in served.outputs if o.output_type == "stream"]
+                self._serve(cell, index)
             else:
                 self.execute_cell(cell, index, store_history=True)
         except (DeadKernelError, CellTimeoutError, Flood) as error:
@@ -122,6 +116,15 @@ class SplitExecute(Execute):
         if reason:
             _stopped(cell, reason)
         return reason
+
+    def _serve(self, cell, index: int) -> None:
+        """Let the kernel answer the checker; keep what the answers print."""
+        served = new_code_cell(SERVE)
+        try:
+            self.execute_cell(served, index, store_history=False)
+        finally:
+            self.nb.cells[index] = cell  # nbclient puts what it ran there
+        cell.outputs += [o for o in served.outputs if o.output_type == "stream"]
 
     def _verdict(self, cell, about: dict, checker: Channel, is_test: bool) -> None:
         """Write what the checker says of a cell into its outputs."""

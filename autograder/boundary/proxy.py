@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from autograder.boundary.wire import Channel, Gone, WireError, pack, unpack
+from autograder.texts import writable
 from exercises import checks
 
 
@@ -145,14 +146,12 @@ def _plain_items(items: list) -> bool:
     return all(isinstance(item, (int, float, str, bool)) for item in items)
 
 
-def _clean(text) -> str:
-    """Give a text that can be written to a file."""
-    return str(text).encode("utf-8", "replace").decode()
-
-
 def remote_error(reply: dict) -> Exception:
     """Make an exception here that says what was raised there."""
-    name, message = _clean(reply["error"])[:80], _clean(reply.get("message", ""))[:2000]
+    name, message = (
+        writable(reply["error"])[:80],
+        writable(reply.get("message", ""))[:2000],
+    )
     if name == "Mismatch" and isinstance(reply.get("outcome"), dict):
         return checks.Mismatch([message], reply["outcome"])
     kind = getattr(builtins, name, None)
@@ -162,5 +161,5 @@ def remote_error(reply: dict) -> Exception:
         error = kind(message)
     except TypeError:  # some need more arguments, such as UnicodeDecodeError
         error = type(name, (Exception,), {})(message)
-    error.place = _clean(reply.get("place", ""))[:400]
+    error.place = writable(reply.get("place", ""))[:400]
     return error
