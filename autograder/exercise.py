@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,7 @@ BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
 #: What a cell of ``exercise.md`` may be; each names its grade id.
-ROLES = ("setup", "asks", "check", "answer", "written")
+ROLES = ("setup", "given", "asks", "check", "answer", "written")
 
 
 @dataclass(frozen=True)
@@ -53,16 +54,46 @@ class Exercise:
     @cached_property
     def pieces(self) -> dict[str, str]:
         """The source of each piece that is asked for, with its docstring, by name."""
-        module = SOLUTIONS / f"{self.facts['reference']}.py"
-        found = _definitions(module)
-        asked = [c.metadata["asks"] for c in self.written.cells if "asks" in c.metadata]
-        for name in asked:
+        return self._of_reference("asks")
+
+    @cached_property
+    def given(self) -> dict[str, str]:
+        """The source of each part of the reference that the notebook hands over."""
+        return self._of_reference("given")
+
+    def _of_reference(self, role: str) -> dict[str, str]:
+        """Read what the cells of one role name, from the reference."""
+        found = _definitions(self.reference)
+        names = [c.metadata[role] for c in self.written.cells if role in c.metadata]
+        for name in names:
             if name not in found:
                 raise CourseError(
-                    f"{self.name}: exercise.md asks for {name}, and {module.name} does "
-                    f"not define it. Expected one of: {', '.join(found)}."
+                    f"{self.name}: exercise.md asks for {name}, and {self.reference.name} "
+                    f"does not define it. Expected one of: {', '.join(found)}."
                 )
-        return {name: found[name] for name in asked}
+        return {name: found[name] for name in names}
+
+    @property
+    def reference(self) -> Path:
+        """The module of ``solutions`` that this exercise asks for again."""
+        return SOLUTIONS / f"{self.facts['reference']}.py"
+
+    @cached_property
+    def imports(self) -> list[str]:
+        """The import statements of the reference, which its pieces need."""
+        return [ast.unparse(node) for node in _imports(self.reference)]
+
+    @cached_property
+    def earlier(self) -> list[Path]:
+        """The modules that the reference builds on, each after those it needs."""
+        return _needed_by(self.reference)[:-1]
+
+    @cached_property
+    def packages(self) -> list[str]:
+        """The packages beyond PyTorch that the reference and what it needs import."""
+        modules = [*self.earlier, self.reference]
+        names = {_package(node) for path in modules for node in _imports(path)}
+        return sorted(names - {"torch", "solutions"} - sys.stdlib_module_names)
 
     @cached_property
     def points(self) -> dict[str, float]:
@@ -133,14 +164,44 @@ def without_region(text: str, begin: str, end: str) -> str:
 
 
 def _definitions(module: Path) -> dict[str, str]:
-    """Read the source of every top-level function and class of a module."""
+    """Read the source of every top-level function, class and constant of a module."""
     text = module.read_text(encoding="utf-8")
     lines = text.splitlines()
-    return {
-        node.name: "\n".join(lines[node.lineno - 1 : node.end_lineno])
-        for node in ast.parse(text).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    }
+    found = {}
+    for node in ast.parse(text).body:
+        first = min([node.lineno, *(d.lineno for d in _decorators(node))])
+        source = "\n".join(lines[first - 1 : node.end_lineno])
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found[node.name] = source
+        elif isinstance(node, ast.Assign):
+            found |= {t.id: source for t in node.targets if isinstance(t, ast.Name)}
+    return found
+
+
+def _decorators(node: ast.stmt) -> list[ast.expr]:
+    return getattr(node, "decorator_list", [])
+
+
+def _imports(module: Path) -> list[ast.Import | ast.ImportFrom]:
+    """List the top-level import statements of a module."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    return [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+
+
+def _package(node: ast.Import | ast.ImportFrom) -> str:
+    """Name the package that a statement imports from."""
+    name = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+    return name.split(".")[0]
+
+
+def _needed_by(module: Path) -> list[Path]:
+    """List the modules of ``solutions`` that a module needs, itself as the last."""
+    found = []
+    for node in _imports(module):
+        if isinstance(node, ast.ImportFrom) and _package(node) == "solutions":
+            for path in _needed_by(SOLUTIONS / f"{node.module.split('.')[1]}.py"):
+                found += [path] if path not in found else []
+    return [*found, module]
 
 
 def marked(source: str) -> str:

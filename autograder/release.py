@@ -25,7 +25,8 @@ packed = """
 {packed}
 """
 packed = json.loads(zlib.decompress(base64.b64decode(packed)))
-sys.modules["exercises"] = types.ModuleType("exercises")
+for name in ("exercises", "solutions"):
+    sys.modules[name] = types.ModuleType(name)
 for name, source in packed["modules"]:
     module = sys.modules[name] = types.ModuleType(name)
     exec(compile(source, name, "exec"), module.__dict__)
@@ -60,18 +61,17 @@ def write_source(exercise: Exercise, folder: Path) -> Path:
             old.unlink()
     path = folder / f"{exercise.notebook}.ipynb"
     nbformat.write(source_notebook(exercise), path)
-    (folder / "requirements.txt").write_text(requirements(), encoding="utf-8")
+    needed = "".join(f"{name}\n" for name in (*REQUIREMENTS, *exercise.packages))
+    (folder / "requirements.txt").write_text(needed, encoding="utf-8")
     return path
 
 
-def requirements() -> str:
-    """List what a learner installs to solve an exercise, one package a line."""
-    return "\n".join(REQUIREMENTS) + "\n"
-
-
 def payload(exercise: Exercise) -> dict:
-    """Collect what the notebook carries: the check library and the fingerprints."""
-    files = {name: EXERCISES / f"{name.split('.')[1]}.py" for name in MODULES}
+    """Collect what the notebook carries: pieces of earlier chapters, the check library
+    and the fingerprints.
+    """
+    files = {f"solutions.{path.stem}": path for path in exercise.earlier}
+    files |= {name: EXERCISES / f"{name.split('.')[1]}.py" for name in MODULES}
     return {
         "modules": [[n, path.read_text(encoding="utf-8")] for n, path in files.items()],
         "mistakes": fingerprints(exercise, hidden=False),
@@ -83,6 +83,8 @@ def _cells_for(cell, exercise: Exercise) -> list:
     meta, name = cell.metadata, grade_id(cell)
     if "setup" in meta:
         return _setup_cells(exercise)
+    if "given" in meta:
+        return [_nbgrader(new_code_cell(exercise.given[name]), name, locked=True)]
     if "asks" in meta:
         source = marked(exercise.pieces[meta["asks"]])
         return [_nbgrader(new_code_cell(source), name, solution=True)]
@@ -107,7 +109,7 @@ def _setup_cells(exercise: Exercise) -> list:
     unpack = new_code_cell(UNPACK.format(packed="\n".join(textwrap.wrap(packed, 88))))
     unpack.metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
     unpack = _nbgrader(unpack, "set-up-checks", locked=True)
-    return [unpack, _nbgrader(new_code_cell(imports()), "set-up", locked=True)]
+    return [unpack, _nbgrader(new_code_cell(imports(exercise)), "set-up", locked=True)]
 
 
 def _nbgrader(cell, name: str, *, solution=False, points=None, locked=False):

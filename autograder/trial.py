@@ -29,7 +29,7 @@ def try_answers(
     """
     replaced = {answer.piece: answer.source for answer in answers}
     namespace = {"__name__": "answer"}
-    exec(imports(), namespace)
+    exec(imports(exercise), namespace)
     checks.REPORTED.clear()
     for cell in exercise.written.cells:
         if only and cell.metadata.get("check", only) != only:
@@ -45,6 +45,8 @@ def try_answers(
 def _code(cell, exercise: Exercise, replaced: dict[str, str], hidden: bool) -> str:
     """Give the code of one cell of ``exercise.md`` as its role asks."""
     meta = cell.metadata
+    if "given" in meta:
+        return exercise.given[meta["given"]]
     if "asks" in meta:
         return replaced.get(meta["asks"], exercise.pieces[meta["asks"]])
     if "answer" in meta:
@@ -54,23 +56,28 @@ def _code(cell, exercise: Exercise, replaced: dict[str, str], hidden: bool) -> s
     return cell.source if "check" in meta else ""
 
 
-def imports() -> str:
-    """Give the imports that every exercise starts with."""
-    names = "Check, chosen, devices, finite, gradient, learns, numbers, one_of"
-    return "\n".join(
-        [
-            "import math",
-            "",
-            "import torch",
-            "import torch.nn.functional as F",
-            "from torch import Tensor, nn, tensor",
-            "",
-            f"from checks import {names}",
-            "from checks import same, set_weights, unchanged",
-            "",
-            "LN2 = math.log(2)",
-        ]
-    )
+COMMON = """\
+import math
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn, tensor
+""".splitlines()
+
+CHECKS = """
+from checks import Check, chosen, devices, finite, gradient, learns, numbers, one_of
+from checks import same, set_weights, unchanged, with_sublayer
+
+LN2 = math.log(2)"""
+
+
+def imports(exercise: Exercise) -> str:
+    """Give the imports that an exercise starts with: common ones, its reference's."""
+    own = [
+        line
+        for line in exercise.imports
+        if line not in COMMON and not line.startswith("from torch import")
+    ]
+    return "\n".join([*COMMON, *own, CHECKS])
 
 
 def fingerprints(exercise: Exercise, hidden: bool) -> dict[str, list[dict]]:

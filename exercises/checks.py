@@ -237,8 +237,9 @@ def learns(layer: nn.Module, x: Tensor) -> None:
 def set_weights(layer: nn.Module, **weights: Tensor) -> None:
     """Copy matrices into a layer by name, each meant as in ``x @ W``.
 
-    A name may belong to an ``nn.Linear`` or to a bare parameter; ``W_q, W_k, W_v``
-    may also live side by side in one ``W_qkv``. Shapes: (d_in, d_out).
+    A name may belong to an ``nn.Linear`` or to a bare parameter, and may have dots:
+    ``**{"norm.gain": ...}``; ``W_q, W_k, W_v`` may also live side by side in one
+    ``W_qkv``. Shapes: (d_in, d_out).
     Raises Mismatch when a name is missing or a shape does not fit.
     """
     parameters = dict(layer.named_parameters())
@@ -248,6 +249,18 @@ def set_weights(layer: nn.Module, **weights: Tensor) -> None:
     with torch.no_grad():
         for name, matrix in weights.items():
             _copy_weight(name, matrix, parameters)
+
+
+@beside
+def with_sublayer(target, matrix: Tensor, *args, **options):
+    """Call a function or class that takes a sub-layer as its last argument.
+
+    The sub-layer is ``x -> x @ matrix``; ``args`` come before it, ``options`` after.
+    Shapes: matrix (d_model, d_model). Gives what ``target`` gives.
+    """
+    sublayer = nn.Linear(*matrix.shape, bias=False, device=matrix.device)
+    sublayer.weight = nn.Parameter(matrix.detach().clone().T)
+    return target(*args, sublayer, **options)
 
 
 def one_of(actual, choices: str) -> None:

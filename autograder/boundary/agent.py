@@ -19,6 +19,7 @@ LIBRARY = {
     "gradient": checks.gradient,
     "learns": checks.learns,
     "set_weights": checks.set_weights,
+    "with_sublayer": checks.with_sublayer,
 }
 
 

@@ -1,0 +1,102 @@
+"""Data for the experiments, made by installed packages: nothing is downloaded.
+
+The same version of a package gives the same data. Every split is by a fixed shuffle.
+"""
+
+import random
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from num2words import num2words
+from torch import Tensor
+
+PAD, BEGIN, END = "<pad>", "<begin>", "<end>"
+
+
+@cache
+def number_in_words(number: int, language: str) -> tuple[str, ...]:
+    """Say a number in a language, as symbols: words, or characters for Korean.
+
+    ``language`` is a code of the num2words package, such as "en" or "ko".
+    """
+    said = num2words(number, lang=language).replace(",", "").replace("-", " ")
+    if language in ("ko", "ja"):
+        return tuple(said.replace(" ", "_"))
+    return tuple(said.split())
+
+
+def number_pairs(
+    largest: int, count: int, source: str = "en", target: str = "ko", seed: int = 0
+) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Draw ``count`` different numbers below ``largest``, each said in two languages.
+
+    Raises ValueError when there are fewer numbers than are asked for.
+    """
+    if count > largest:
+        raise ValueError(
+            f"{count} numbers below {largest}; expected at most {largest}."
+        )
+    numbers = random.Random(seed).sample(range(largest), count)
+    return [(number_in_words(n, source), number_in_words(n, target)) for n in numbers]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Symbols and their ids: filling, beginning and end first, the others sorted."""
+
+    symbols: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sentences) -> "Vocabulary":
+        """Collect the symbols of some sentences."""
+        found = sorted({symbol for sentence in sentences for symbol in sentence})
+        return cls((PAD, BEGIN, END, *found))
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    def batch(self, sentences, *, begin: bool = False, end: bool = False) -> Tensor:
+        """Turn sentences into one tensor of ids, filled up with 0 on the right.
+
+        Shapes: -> (len(sentences), longest). Raises KeyError for an unknown symbol.
+        """
+        ids = {symbol: i for i, symbol in enumerate(self.symbols)}
+        rows = [
+            [ids[s] for s in ((BEGIN,) * begin + tuple(sentence) + (END,) * end)]
+            for sentence in sentences
+        ]
+        longest = max(map(len, rows))
+        return torch.tensor([row + [0] * (longest - len(row)) for row in rows])
+
+    def words(self, row: Tensor) -> tuple[str, ...]:
+        """Turn one row of ids back into symbols, up to its end."""
+        symbols = [self.symbols[i] for i in row.tolist()]
+        symbols = symbols[: symbols.index(END)] if END in symbols else symbols
+        return tuple(symbol for symbol in symbols if symbol not in (PAD, BEGIN))
+
+
+def reference_text() -> str:
+    """Give English prose: the help topics that come with Python.
+
+    About 460,000 characters; the text differs a little between Python versions.
+    """
+    from pydoc_data.topics import topics
+
+    return "\n\n".join(topics[name] for name in sorted(topics))
+
+
+#: Sentences written for the course, with the place of the word each word depends on
+#: (-1 for the root), after the guidelines of Universal Dependencies.
+PARSED = (
+    ("the cat that the dog chased slept", (1, 6, 5, 4, 5, 1, -1)),
+    ("the dog chased the cat", (1, 2, -1, 4, 2)),
+    ("she gave her brother a book about rivers", (1, -1, 3, 1, 5, 1, 7, 5)),
+    ("the keys to the old cabinet are here", (1, 7, 5, 5, 5, 1, 7, -1)),
+    ("he said that we would be late", (1, -1, 6, 6, 6, 6, 1)),
+)
+
+
+def parsed_sentences() -> list[tuple[list[str], list[int]]]:
+    """Give a few sentences as words, each with the heads of its dependency tree."""
+    return [(sentence.split(), list(heads)) for sentence, heads in PARSED]
