@@ -215,13 +215,13 @@ def _weighted_sum(output: Tensor, seed: int) -> Tensor:
 
 
 @beside
-def learns(layer: nn.Module, x: Tensor) -> None:
-    """Require that training on ``layer(x)`` would change every parameter of a layer.
+def learns(layer: nn.Module, *inputs: Tensor) -> None:
+    """Require that training on ``layer(*inputs)`` would change all its parameters.
 
     Raises Mismatch naming the parameters that no gradient reaches.
     """
     layer.zero_grad(set_to_none=True)
-    _weighted_sum(layer(x).pow(2), 98).backward()
+    _weighted_sum(layer(*inputs).pow(2), 98).backward()
     still = [
         name
         for name, parameter in layer.named_parameters()
@@ -261,6 +261,30 @@ def with_sublayer(target, matrix: Tensor, *args, **options):
     sublayer = nn.Linear(*matrix.shape, bias=False, device=matrix.device)
     sublayer.weight = nn.Parameter(matrix.detach().clone().T)
     return target(*args, sublayer, **options)
+
+
+def torch_weights(layer: nn.Module) -> dict[str, Tensor]:
+    """Give the weights of PyTorch's encoder or decoder layer under the course's names.
+
+    Each is meant as :func:`set_weights` wants it. The biases of its attentions, which
+    the course's layers do not have, must be zero.
+    """
+    places = {"attention": layer.self_attn}
+    if hasattr(layer, "multihead_attn"):
+        places["cross_attention"] = layer.multihead_attn
+    named = {}
+    for place, found in places.items():
+        matrices = [*found.in_proj_weight.chunk(3), found.out_proj.weight]
+        for name, matrix in zip(("W_q", "W_k", "W_v", "W_o"), matrices, strict=True):
+            named[f"{place}.sublayer.{name}"] = matrix.detach().T
+    for number, linear in enumerate((layer.linear1, layer.linear2), 1):
+        named[f"feed_forward.sublayer.W_{number}"] = linear.weight.detach().T
+        named[f"feed_forward.sublayer.W_{number}.bias"] = linear.bias.detach()
+    for number, place in enumerate([*places, "feed_forward"], 1):
+        norm = getattr(layer, f"norm{number}")
+        named[f"{place}.norm.gain"] = norm.weight.detach()
+        named[f"{place}.norm.bias"] = norm.bias.detach()
+    return named
 
 
 def one_of(actual, choices: str) -> None:
