@@ -59,8 +59,11 @@ def configure(c: Config, root: Path) -> None:
     stock = _names(Autograde.autograde_preprocessors)
     trusted = os.environ.get("COURSE_TRUST") == "1"  # set by `course grade --trust`
     execute = stock[0] if trusted else "autograder.boundary.execute.SplitExecute"
-    c.Autograde.autograde_preprocessors = [execute, *stock[1:-1]]
-    c.HTMLExporter.sanitize_html = True  # what students write stays harmless
+    clean = "autograder.cleaning.CleanOutputs"  # what students write stays harmless
+    c.Autograde.autograde_preprocessors = [execute, clean, *stock[1:-1]]
+    c.HTMLExporter.preprocessors = [clean]
+    c.HTMLExporter.filters = {"markdown2html": "autograder.cleaning.markdown2html"}
+    c.HTMLExporter.sanitize_html = True
     c.Execute.shutdown_kernel = "immediate"
     c.GenerateAssignment.preprocessors = [
         *_names(GenerateAssignment.preprocessors),

@@ -20,6 +20,7 @@ from rich.progress import (
 )
 
 from autograder.errors import CourseError
+from autograder.texts import printable
 
 FINE, LOOK, FAILED = 0, 1, 2
 CORES = os.cpu_count() or 1
@@ -217,8 +218,9 @@ def run_grading(classroom, assignment: str, students, workers: int, again: bool)
         bar.update(task, completed=count)
     for result in results:
         if result.status != "graded":
-            why = result.why or "; ".join(result.notes)
-            out.print(f"{result.student}: {result.status}: {why}", markup=False)
+            why = " ".join((result.why or "; ".join(result.notes)).split("\n"))
+            told = printable(f"{result.student}: {result.status}: {why}")
+            out.print(told, markup=False)
     out.print(f"{len(results)} graded: {classroom.root / 'grades.csv'}")
     return results
 

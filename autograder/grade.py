@@ -129,8 +129,10 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
     store = ResultStore(classroom.root, assignment)
     result = Result(student, assignment, digest_of(classroom, assignment, student))
     try:
-        if re.search(r"[*?\[\]\x00-\x1f]", student):
-            raise CourseError("the student's id holds one of * ? [ ] or a line break")
+        if re.search(r"""[*?\[\]<>"\\\x00-\x1f]""", student):
+            raise CourseError(
+                "the student's id holds one of * ? [ ] < > \" \\ or a line break"
+            )
         before = store.load(student)
         old, read = marks_before(classroom, assignment, student)
         result.notes += prepared(classroom, assignment, student)

@@ -54,9 +54,10 @@ def masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
     """
     if mask is None:
         return torch.softmax(scores, dim=-1)
-    nothing = ~mask.any(dim=-1, keepdim=True)
-    hidden = scores.masked_fill(~mask & ~nothing, -torch.inf)
-    return torch.softmax(hidden, dim=-1).masked_fill(nothing, 0.0)
+    sees_nothing = ~mask.any(dim=-1, keepdim=True)
+    # a row of nothing but -inf would be NaN: leave it whole here, and empty it after
+    hidden = scores.masked_fill(~(mask | sees_nothing), -torch.inf)
+    return torch.softmax(hidden, dim=-1).masked_fill(sees_nothing, 0.0)
 
 
 def masked_attention(
@@ -84,9 +85,10 @@ def sliding_window_mask(seq: int, window: int) -> Tensor:
 
 
 def strided_mask(seq: int, stride: int) -> Tensor:
-    """Let every token look at the last ``stride`` tokens, and at every stride-th one.
+    """Let every token look at a near past, and far back at every stride-th token.
 
-    Shapes: -> (seq, seq) of booleans, causal.
+    It sees itself, the ``stride`` tokens before it, and all that stand a multiple of
+    ``stride`` before it. Shapes: -> (seq, seq) of booleans, causal.
     Source: Child et al. (2019), section 4.3, "strided": both of its patterns in one.
     """
     behind = torch.arange(seq)[:, None] - torch.arange(seq)[None, :]
