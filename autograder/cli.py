@@ -40,6 +40,9 @@ Assignment = Annotated[
     str | None,
     typer.Option(help="The assignment, if the class has more than one."),
 ]
+Students = Annotated[
+    Path | None, typer.Option(help="A roster: a CSV file with ids and names.")
+]
 Workers = Annotated[int, typer.Option(min=1, help="How many grade at the same time.")]
 
 
@@ -68,6 +71,39 @@ def release(
         path = Classroom.create(folder).release(found, due)
     out.print(f"For your students: {path}")
     out.print(f"They hand in to: {folder}/submitted/STUDENT/{exercise}/{path.name}")
+
+
+@app.command()
+def collect(
+    source: Annotated[
+        Path, typer.Argument(help="A folder, a zip, or what Canvas or Moodle gives.")
+    ],
+    folder: Class,
+    assignment: Assignment = None,
+    students: Students = None,
+) -> None:
+    """Put each student's newest attempt into submitted/; list what is refused."""
+    from autograder.classroom import Classroom
+    from autograder.collect import collect as collect_all
+    from autograder.roster import read_roster
+    from autograder.texts import printable
+
+    classroom = Classroom.open(folder)
+    name = classroom.one_assignment(assignment)
+    roster = read_roster(students) if students else None
+    with spinner(f"Collecting {source}"):
+        report = collect_all(classroom, name, source, roster)
+    for student, called in sorted(report.derived.items()):
+        out.print(printable(f"{called} is {student}"), markup=False)
+    for one in report.refused:
+        out.print(printable(f"refused: {one.what}: {one.why}"), markup=False)
+    if report.older:
+        out.print(f"{len(report.older)} files of older attempts were left out.")
+    out.print(
+        f"{len(report.new)} collected, {len(report.unchanged)} unchanged, "
+        f"{len(report.refused)} refused: {classroom.root / 'submitted'}"
+    )
+    raise typer.Exit(LOOK if report.refused else FINE)
 
 
 @app.command()
