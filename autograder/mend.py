@@ -24,6 +24,7 @@ from autograder.texts import first_line, writable
 NOTEBOOK_BYTES = 100_000_000
 FILE_BYTES, FILES = 50_000_000, 500
 IGNORED = {".html", ".ipynb"}
+PICTURES = {"image/png", "image/jpeg", "image/gif"}
 
 
 @dataclass
@@ -47,6 +48,7 @@ def mend(handed_in, released) -> Mended:
     own = {_name(cell): cell for cell in released.cells if _name(cell)}
     matched = _match(handed_in.cells, released.cells, own, notes)
     answers, extras = _sort_out(handed_in.cells, matched, own, notes)
+    pictures = _pictures(handed_in.cells, matched, answers)
     cells = list(extras[None])
     for cell in released.cells:
         made = _copy(cell)
@@ -55,6 +57,8 @@ def mend(handed_in, released) -> Mended:
             made.source = answers[name]
         elif name:
             notes.append(f"cell restored: {name} was missing")
+        if name in pictures:
+            made.attachments = pictures[name]
         cells.append(made)
         cells += extras[name] if name else []
     _unique_ids(cells)
@@ -148,6 +152,24 @@ def _sort_out(cells, matched, own, notes):
                 notes.append(f"{name} was there twice: the untouched one was left out")
             answers[name] = cell.source
     return answers, extras
+
+
+def _pictures(cells, matched: dict[int, str], answers: dict[str, str]) -> dict:
+    """Collect the pictures that were pasted into written answers, by grade id."""
+    found = {}
+    for place, name in matched.items():
+        cell = cells[place]
+        if cell.cell_type == "markdown" and answers.get(name) == cell.source:
+            for file, kinds in _dict(cell.get("attachments")).items():
+                pasted = _dict(kinds).items()
+                kept = {k: v for k, v in pasted if k in PICTURES and isinstance(v, str)}
+                if kept:
+                    found.setdefault(name, {})[file] = kept
+    return found
+
+
+def _dict(value) -> dict:
+    return value if isinstance(value, dict) else {}
 
 
 def _copy(cell):

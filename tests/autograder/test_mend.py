@@ -145,6 +145,19 @@ def test_a_grade_id_that_is_no_text_is_no_grade_id(handed_in, released, name):
     is_whole(mend(handed_in, released).notebook, released)
 
 
+def test_a_picture_pasted_into_a_written_answer_stays(handed_in, released):
+    cell = handed_in.cells[place_of(handed_in, "in-your-own-words")]
+    cell.attachments = {
+        "a.png": {"image/png": "AAAA", "text/html": "<script>"},
+        "b.html": {"text/html": "<script>"},
+        "c.png": None,
+    }
+    mended = mend(handed_in, released).notebook
+    is_whole(mended, released)
+    kept = mended.cells[place_of(mended, "in-your-own-words")].attachments
+    assert kept == {"a.png": {"image/png": "AAAA"}}
+
+
 # --- files --------------------------------------------------------------------------
 
 
