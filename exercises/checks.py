@@ -173,6 +173,19 @@ def unchanged(function, *inputs: Tensor):
     return result
 
 
+@contextmanager
+def raises(kind: type[Exception]):
+    """Require that an error of a kind is raised: ``with raises(ValueError): ...``.
+
+    Raises Mismatch when none is; another error goes on its way.
+    """
+    try:
+        yield
+    except kind:
+        return
+    raise Mismatch([TEXT["no_raise"]], {"kind": "no raise"})
+
+
 def beside(function):
     """Run a function where its first argument lives, on this side or the other.
 

@@ -10,6 +10,20 @@ from torch import Tensor, nn
 from solutions.self_attention import attention
 
 
+def head_width(d_model: int, num_heads: int) -> int:
+    """Share the width of a token evenly among the heads; give the width of one.
+
+    Raises ValueError when ``d_model`` is not a multiple of ``num_heads``.
+    Source: Vaswani et al. (2017), section 3.2.2: "d_k = d_v = d_model / h".
+    """
+    if d_model % num_heads:
+        raise ValueError(
+            f"d_model {d_model} cannot be shared among {num_heads} heads; "
+            "expected a multiple of the number of heads."
+        )
+    return d_model // num_heads
+
+
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Cut each token's vector into one piece for each head.
 
@@ -18,13 +32,9 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
     Source: Vaswani et al. (2017), section 3.2.2.
     """
     batch, seq, d_model = x.shape
-    if d_model % num_heads:
-        raise ValueError(
-            f"d_model {d_model} cannot be shared among {num_heads} heads; "
-            "expected a multiple of the number of heads."
-        )
+    d_head = head_width(d_model, num_heads)
     # (batch, seq, d_model) -> (batch, seq, heads, d_head), then heads before seq
-    return x.reshape(batch, seq, num_heads, d_model // num_heads).transpose(1, 2)
+    return x.reshape(batch, seq, num_heads, d_head).transpose(1, 2)
 
 
 def merge_heads(x: Tensor) -> Tensor:
@@ -58,7 +68,8 @@ class MultiHeadAttention(nn.Module):
     ``num_kv_heads`` key and value heads are shared by the query heads: as many as
     ``num_heads`` by default, one for multi-query, between them for grouped-query.
     ``attend`` is what every head does. ``W_q, W_k, W_v, W_o`` have no bias.
-    Shapes: x (batch, seq, d_model) -> (batch, seq, d_model).
+    Shapes: x (batch, seq, d_model) -> (batch, seq, d_model). Raises ValueError when
+    ``d_model`` or the query heads cannot be shared evenly.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
 
@@ -73,7 +84,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         self.num_heads, self.attend = num_heads, attend
         self.num_kv_heads = num_kv_heads or num_heads
-        d_kv = d_model // num_heads * self.num_kv_heads
+        d_kv = head_width(d_model, num_heads) * self.num_kv_heads
         self.W_q = nn.Linear(d_model, d_model, bias=False)
         self.W_k = nn.Linear(d_model, d_kv, bias=False)
         self.W_v = nn.Linear(d_model, d_kv, bias=False)
@@ -96,9 +107,7 @@ def attention_flops(seq: int, d_model: int, num_heads: int) -> int:
     does not divide ``d_model``.
     Source: Kaplan et al. (2020), table 1, counts the same way.
     """
-    if d_model % num_heads:
-        raise ValueError(f"{num_heads} heads do not divide d_model {d_model}.")
-    d_head = d_model // num_heads
+    d_head = head_width(d_model, num_heads)
     projections = 4 * (2 * seq * d_model * d_model)
     scores_and_sums = num_heads * 2 * (2 * seq * seq * d_head)
     return projections + scores_and_sums
@@ -108,10 +117,10 @@ def without_head(layer: MultiHeadAttention, head: int) -> Tensor:
     """Give the output matrix of a layer as if one head had nothing to say.
 
     Shapes: -> (d_model, d_model), as ``layer.W_o.weight``, which stays as it is: the
-    columns that read this head are zero.
+    columns that read this head are zero. Raises IndexError when there is no such head.
     Source: Michel et al. (2019), section 2.2.
     """
     weight = layer.W_o.weight.detach().clone()
-    d_head = weight.shape[1] // layer.num_heads
-    weight[:, head * d_head : (head + 1) * d_head] = 0
+    # (d_model, d_model) seen as (d_model, heads, d_head): the same numbers in memory
+    weight.unflatten(1, (layer.num_heads, -1))[:, head] = 0
     return weight
