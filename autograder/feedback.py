@@ -121,7 +121,7 @@ def _check(name: str, cell: dict, grade, comment: str | None) -> dict:
         "points": cell["points"],
         "properties": cell.get("properties", []),
         "mistake": cell.get("mistake"),
-        "error": cell.get("error", ""),
+        "error": cell.get("error") or cell.get("note", ""),
         "comment": comment or "",
         "written": cell.get("source", "") if cell["kind"] == "written" else "",
     }

@@ -209,13 +209,15 @@ def prepared(classroom: Classroom, assignment: str, student: str) -> list[str]:
 
 
 def what_happened(result: Result) -> list[str]:
-    """Note cells of the learner's own that did not run."""
-    return [
+    """Note cells of the learner's own that did not run, and odd partial credit."""
+    stopped = [
         f"{name} stopped with {printable(cell['error'].split(':')[0])}"
         for name, cell in result.cells.items()
         if cell["kind"] == "answer"
         and cell.get("error", "").split(":")[0] not in {"", "NotImplementedError"}
     ]
+    noted = [(name, c["note"]) for name, c in result.cells.items() if "note" in c]
+    return stopped + [f"{name}: {printable(note)}" for name, note in noted]
 
 
 def notebooks_of(classroom: Classroom, assignment: str) -> list[str]:

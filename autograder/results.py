@@ -123,6 +123,10 @@ def _outputs(cell, solution: bool) -> dict:
         if shown and MIME in output.data:
             report = output.data[MIME]
             kept |= {"check": report["check"], "properties": report["properties"]}
+        elif output.output_type == "execute_result" and not solution:
+            about = output.data.get(MIME)  # a note about partial credit
+            if isinstance(about, dict) and "note" in about:
+                kept["note"] = str(about["note"])
         elif output.output_type == "error":
             quotes = solution or BEGIN_HIDDEN not in cell.source
             kept["passed"] = False

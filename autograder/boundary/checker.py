@@ -7,6 +7,10 @@ import io
 import socket
 import sys
 import traceback
+from numbers import Real
+
+import numpy
+from torch import Tensor
 
 from autograder.boundary.proxy import Learner
 from autograder.boundary.wire import Channel, Gone, WireError
@@ -87,17 +91,20 @@ def _run(source: str, names: dict):
 
 
 def _number(value):
-    """Reduce a cell's value to what partial credit can be read from."""
+    """Reduce a cell's value to what partial credit can be read from.
+
+    A truth value is none: a test that ends with one has compared, not counted. Texts
+    are not told, since they may come from a hidden test.
+    """
     if value is None:
         return None
-    if hasattr(value, "item"):
-        try:
+    if isinstance(value, (Tensor, numpy.ndarray, numpy.generic)):
+        with contextlib.suppress(RuntimeError, ValueError):  # of many items
             value = value.item()
-        except (RuntimeError, ValueError):
-            return {"text": repr(value)[:100]}
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, Real) and not isinstance(value, bool):
         return {"number": repr(float(value))}
-    return {"text": repr(value)[:100]}
+    kind = type(value).__name__[:80]
+    return {"text": repr(value) if isinstance(value, bool) else f"a {kind}"}
 
 
 def _said(error: BaseException) -> dict:

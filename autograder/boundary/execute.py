@@ -18,6 +18,7 @@ from autograder.boundary.wire import Channel, Gone, WireError
 from autograder.sandbox.jail import Limits
 from autograder.sandbox.provisioner import JailManager
 from autograder.sandbox.server import fork_server
+from exercises.mistakes import MIME
 
 SERVE = "__import__('autograder.boundary.agent', fromlist=['x']).run_for_checker()"
 REASONS = {
@@ -227,15 +228,16 @@ def _partial(cell, value: dict, points: float) -> None:
     """Turn the value of a test's last line into partial credit, within its bounds."""
     number = float(value["number"]) if "number" in value else math.nan
     note = ""
-    if not math.isfinite(number):
-        note, number = f"the test gave {value.get('text', 'no finite number')}", 0.0
+    if "text" in value:
+        note, number = f"the test gave {value['text']}, which is not a number", 0.0
+    elif not math.isfinite(number):
+        note, number = f"the test gave {number}, which is not finite", 0.0
     elif not 0 <= number <= points:
-        note, number = (
-            f"the test gave {number:g} of {points:g}",
-            min(max(number, 0), points),
-        )
-    if note:
-        text = f"[{note}; counted as {number:g}]\n"
-        cell.outputs.append(new_output("stream", name="stdout", text=text))
+        within = min(max(number, 0.0), points)
+        note, number = f"the test gave {number:g} of {points:g} points", within
     data = {"text/plain": repr(float(number))}
+    if note:
+        note += f"; counted as {number:g}"
+        cell.outputs.append(new_output("stream", name="stdout", text=f"[{note}]\n"))
+        data[MIME] = {"note": note}
     cell.outputs.append(new_output("execute_result", data=data, execution_count=1))

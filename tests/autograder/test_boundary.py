@@ -9,12 +9,16 @@ import threading
 
 import pytest
 import torch
+from nbformat.v4 import new_code_cell
+from nbgrader.utils import determine_grade
 from torch import nn
 
 from autograder.boundary import agent
 from autograder.boundary.checker import Names, run_cell
+from autograder.boundary.execute import _partial
 from autograder.boundary.proxy import AnswerEnded, Learner
 from autograder.boundary.wire import DTYPES, Channel, Gone, WireError, pack, unpack
+from autograder.results import _outputs
 from exercises import checks
 
 ANSWER = """
@@ -221,3 +225,49 @@ def test_what_is_not_plain_crosses_as_its_name():
     buffers = []
     node = pack({"a": nn.Linear(1, 1)}, buffers)
     assert repr(unpack(node, buffers)["a"]) == "<a Linear>"
+
+
+#: the last line of a test worth 2 points: its score, and what its note says
+PARTIAL = {
+    "0": (0, ""),
+    "0.0": (0, ""),
+    "1": (1, ""),
+    "np.float64(1.5)": (1.5, ""),
+    "np.float32(0.5)": (0.5, ""),
+    "np.int64(1)": (1, ""),
+    "np.array(1.5)": (1.5, ""),
+    "torch.tensor(1.5)": (1.5, ""),
+    "torch.tensor([0.])": (0, ""),
+    "fractions.Fraction(1, 2)": (0.5, ""),
+    "2.0": (2, ""),
+    "None": (2, ""),
+    "x = 5": (2, ""),
+    "float('nan')": (0, "the test gave nan, which is not finite; counted as 0"),
+    "torch.tensor(float('inf'))": (0, "gave inf, which is not finite; counted as 0"),
+    "-1": (0, "the test gave -1 of 2 points; counted as 0"),
+    "99": (2, "the test gave 99 of 2 points; counted as 2"),
+    "True": (0, "the test gave True, which is not a number; counted as 0"),
+    "False": (0, "the test gave False, which is not a number; counted as 0"),
+    "np.True_": (0, "the test gave True, which is not a number; counted as 0"),
+    "torch.tensor(True)": (0, "the test gave True, which is not a number"),
+    "'2'": (0, "the test gave a str, which is not a number; counted as 0"),
+    "[2]": (0, "the test gave a list, which is not a number; counted as 0"),
+    "1j": (0, "the test gave a complex, which is not a number; counted as 0"),
+    "np.ones(2)": (0, "the test gave a ndarray, which is not a number"),
+    "torch.ones(2)": (0, "the test gave a Tensor, which is not a number"),
+    "double": (0, "the test gave a Proxy, which is not a number; counted as 0"),
+}
+
+
+@pytest.mark.parametrize("last", PARTIAL)
+def test_partial_credit_is_read_from_numbers_only(learner, last):
+    points, note = PARTIAL[last]
+    names = Names(learner)
+    said = run_cell(f"import fractions, torch\nimport numpy as np\n{last}", names)
+    assert said["error"] is None
+    cell = new_code_cell(metadata={"nbgrader": {"grade": True, "points": 2}})
+    if said["value"] is not None:
+        _partial(cell, said["value"], 2.0)
+    assert determine_grade(cell) == (points, 2)
+    kept = _outputs(cell, solution=False)
+    assert note in kept.get("note", "") and bool(note) == ("note" in kept)
