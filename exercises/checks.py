@@ -158,14 +158,17 @@ def finite(actual: Tensor) -> None:
         raise Mismatch([text], {"kind": "nan", "shape": list(actual.shape)})
 
 
-def unchanged(function, *inputs: Tensor):
+def unchanged(function, *inputs):
     """Call ``function(*inputs)``, require the inputs to be as before, give its result.
 
+    Inputs that are no tensors, such as a size, are passed on as they are.
     Raises Mismatch naming the first input that was changed in place.
     """
-    copies = [value.clone() for value in inputs]
+    copies = [_copy(value) for value in inputs]
     result = function(*copies)
     for position, (before, after) in enumerate(zip(inputs, copies, strict=True), 1):
+        if not isinstance(before, Tensor):
+            continue
         same_kind = before.requires_grad == after.requires_grad
         if not (torch.equal(before, after) and same_kind):
             text = TEXT["changed"].format(position=position)
@@ -203,15 +206,20 @@ def beside(function):
 
 
 @beside
-def gradient(function, *inputs: Tensor, wrt: int = 0) -> Tensor:
+def gradient(function, *inputs, wrt: int = 0, sublayer: Tensor | None = None) -> Tensor:
     """Give the gradient of a fixed weighted sum of what ``function(*inputs)`` gives.
 
-    ``wrt`` is the place of the input, from 0. Shapes: as that input.
+    ``wrt`` is the place of the input, a tensor, from 0. A function that takes a
+    sub-layer gets that of :func:`with_sublayer` with the matrix ``sublayer``.
+    Shapes: as that input.
     Raises Mismatch when no gradient reaches it.
     """
-    leaves = [value.clone() for value in inputs]
+    leaves = [_copy(value) for value in inputs]
     leaves[wrt].requires_grad_(True)
-    result = function(*leaves)
+    if sublayer is None:
+        result = function(*leaves)
+    else:
+        result = with_sublayer(function, sublayer, *leaves)
     outputs = [result] if isinstance(result, Tensor) else list(result)
     total = sum(_weighted_sum(_plain(item), 99 + i) for i, item in enumerate(outputs))
     if total.requires_grad:
@@ -220,6 +228,10 @@ def gradient(function, *inputs: Tensor, wrt: int = 0) -> Tensor:
             return found
     text = TEXT["no_gradient"].format(position=wrt + 1)
     raise Mismatch([text], {"kind": "no gradient"})
+
+
+def _copy(value):
+    return value.clone() if isinstance(value, Tensor) else value
 
 
 def _weighted_sum(output: Tensor, seed: int) -> Tensor:
@@ -264,24 +276,49 @@ def set_weights(layer: nn.Module, **weights: Tensor) -> None:
             _copy_weight(name, matrix, parameters)
 
 
+class SubLayer(nn.Linear):
+    """A small sub-layer for tests: ``x -> times * (x @ matrix) + plus``."""
+
+    def __init__(self, matrix: Tensor):
+        super().__init__(*matrix.shape, bias=False, device=matrix.device)
+        self.weight = nn.Parameter(matrix.detach().clone().T)
+
+    def forward(self, x: Tensor, plus: Tensor | float = 0.0, *, times: float = 1.0):
+        """Multiply by the matrix; more may be asked by place and by name."""
+        return times * super().forward(x) + plus
+
+
 @beside
 def with_sublayer(target, matrix: Tensor, *args, **options):
     """Call a function or class that takes a sub-layer as its last argument.
 
-    The sub-layer is ``x -> x @ matrix``; ``args`` come before it, ``options`` after.
+    The sub-layer is ``x -> x @ matrix``, with a second input ``plus`` and an option
+    ``times`` for what is handed on to it; ``args`` come before it, ``options`` after.
     Shapes: matrix (d_model, d_model). Gives what ``target`` gives.
     """
-    sublayer = nn.Linear(*matrix.shape, bias=False, device=matrix.device)
-    sublayer.weight = nn.Parameter(matrix.detach().clone().T)
-    return target(*args, sublayer, **options)
+    return target(*args, SubLayer(matrix), **options)
+
+
+def torch_layer(kind: type, *sizes: int, seed: int = 0, **options) -> nn.Module:
+    """Make one of PyTorch's encoder or decoder layers with drawn weights.
+
+    ``sizes`` are d_model, num_heads and d_ff. There is no dropout, and no bias in the
+    attentions, so that it can be compared with the course's layers.
+    """
+    layer = kind(*sizes, dropout=0.0, batch_first=True, **options)
+    with torch.no_grad():
+        for place, (name, parameter) in enumerate(layer.named_parameters()):
+            drawn = numbers(*parameter.shape, seed=seed + place, scale=0.5)
+            if "attn" in name and "bias" in name:
+                drawn.zero_()
+            if "norm" in name and "weight" in name:
+                drawn += 1
+            parameter.copy_(drawn)
+    return layer
 
 
 def torch_weights(layer: nn.Module) -> dict[str, Tensor]:
-    """Give the weights of PyTorch's encoder or decoder layer under the course's names.
-
-    Each is meant as :func:`set_weights` wants it. The biases of its attentions, which
-    the course's layers do not have, must be zero.
-    """
+    """Give the weights of such a layer under the course's names, for set_weights."""
     places = {"attention": layer.self_attn}
     if hasattr(layer, "multihead_attn"):
         places["cross_attention"] = layer.multihead_attn
