@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -172,6 +172,29 @@ def report(folder: Class, assignment: Assignment = None) -> None:
     classroom = Classroom.open(folder)
     page = write_report(classroom, classroom.one_assignment(assignment))
     out.print(f"The class report: {page}")
+
+
+@app.command()
+def export(
+    lms: Annotated[
+        Literal["canvas", "moodle"], typer.Argument(help="Whose import it is for.")
+    ],
+    folder: Class,
+    assignment: Assignment = None,
+    students: Students = None,
+) -> None:
+    """Write a CSV file of the marks that the import of Canvas or Moodle accepts."""
+    from autograder.classroom import Classroom
+    from autograder.export import export as export_all
+    from autograder.roster import read_roster
+
+    classroom = Classroom.open(folder)
+    roster = read_roster(students) if students else None
+    made = export_all(classroom, classroom.one_assignment(assignment), lms, roster)
+    for note in made.notes:
+        out.print(note, markup=False)
+    out.print(f"{made.count} marks: {made.path}")
+    raise typer.Exit(LOOK if made.notes else FINE)
 
 
 @app.command()

@@ -199,7 +199,9 @@ def _is_sound(kind: str, content: dict) -> bool:
         return all(isinstance(v, str) or "json" in k for k, v in data.items())
     if kind == "error":
         lines = content.get("traceback")
-        texts = [content.get("ename"), content.get("evalue"), *(lines or [])]
+        if not isinstance(lines, list):
+            return False
+        texts = [content.get("ename"), content.get("evalue"), *lines]
         return all(isinstance(text, str) for text in texts)
     return kind != "status" or "execution_state" in content
 

@@ -150,6 +150,7 @@ def _kernel(request: dict, descriptors: list[int]) -> None:
     app.initialize(["-f", request["connection_file"], *request["arguments"]])
     leave = {"exit": sys.exit, "quit": sys.exit}  # they end a cell, not the kernel
     app.shell.user_ns.update(leave)
+    agent.answer_always(app.kernel)
     app.start()
 
 
