@@ -361,7 +361,7 @@ def numbers(*shape, seed=0, scale=1.0, dtype=torch.float32, device="cpu") -> Ten
     Shapes: () -> shape. The global generator is neither read nor moved.
     """
     generator = torch.Generator(device="cpu").manual_seed(seed)
-    drawn = torch.randn(*shape, generator=generator, dtype=torch.float64, device="cpu")
+    drawn = torch.randn(shape, generator=generator, dtype=torch.float64, device="cpu")
     return (drawn * scale).to(device=device, dtype=dtype)
 
 
