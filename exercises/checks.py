@@ -477,7 +477,8 @@ def _copy_weight(name: str, matrix: Tensor, parameters: dict) -> None:
     A linear layer keeps (d_out, d_in); a bare parameter is used as in ``x @ W``.
     """
     inside = f"{name}.weight" in parameters
-    target = parameters.get(f"{name}.weight" if inside else name)
+    bare = name.removesuffix(".weight")  # a table may be a bare parameter
+    target = parameters.get(f"{name}.weight" if inside else name, parameters.get(bare))
     if target is None:
         found = ", ".join(parameters) or "no parameters at all"
         text = TEXT["no_weights"].format(name=name, found=found)
