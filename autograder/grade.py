@@ -209,15 +209,18 @@ def prepared(classroom: Classroom, assignment: str, student: str) -> list[str]:
 
 
 def what_happened(result: Result) -> list[str]:
-    """Note cells of the learner's own that did not run, and odd partial credit."""
+    """Note answers that did not run, odd partial credit, and tests that hung."""
     stopped = [
         f"{name} stopped with {printable(cell['error'].split(':')[0])}"
         for name, cell in result.cells.items()
         if cell["kind"] == "answer"
         and cell.get("error", "").split(":")[0] not in {"", "NotImplementedError"}
     ]
-    noted = [(name, c["note"]) for name, c in result.cells.items() if "note" in c]
-    return stopped + [f"{name}: {printable(note)}" for name, note in noted]
+    noted = {name: c["note"] for name, c in result.cells.items() if "note" in c}
+    for name, cell in result.cells.items():
+        if cell.get("error", "").startswith("CheckerEnded"):
+            noted[name] = "the test did not come to an end: 0 points, grade it again"
+    return stopped + [f"{name}: {printable(note)}" for name, note in noted.items()]
 
 
 def notebooks_of(classroom: Classroom, assignment: str) -> list[str]:

@@ -21,6 +21,7 @@ from autograder.sandbox.server import fork_server
 from exercises.mistakes import MIME
 
 SERVE = "__import__('autograder.boundary.agent', fromlist=['x']).run_for_checker()"
+PATIENCE = 30.0  # seconds that a verdict may take once the answers are given
 REASONS = {
     "cpu": ("TimeLimit", "this took more CPU time than is allowed, and was stopped"),
     "wall": ("TimeLimit", "this took longer than is allowed, and was stopped"),
@@ -95,12 +96,12 @@ class SplitExecute(Execute):
         started = self.km.provisioner.started
         started.send(cpu=self.cell_cpu_seconds, wall=self.cell_wall_seconds)
         self.seen = 0
-        reason = ""
+        reason, served = "", True
         try:
             if is_test or about.get("locked"):
                 checker.send({"source": cell.source, "serves": bool(is_test)})
             if is_test:
-                self._serve(cell, index)
+                served = self._serve(cell, index)
             else:
                 self.execute_cell(cell, index, store_history=True)
         except (DeadKernelError, CellTimeoutError, Flood) as error:
@@ -108,39 +109,44 @@ class SplitExecute(Execute):
             reason = "output" if isinstance(error, Flood) else started.why or "exit"
             reason = reason if reason in REASONS else "exit"
             started.close()
+        except Gone:  # the checker's end is no fault of the learner's
+            self.log.error("The checker has ended")
         except Exception:  # the learner's process may send anything at all
             self.log.exception("The kernel broke the protocol")
             reason = "protocol"
             started.close()
         if is_test or about.get("locked"):
+            if not served:  # the checker waits for an answer that will not come
+                started.close()
             self._verdict(cell, about, checker, bool(is_test))
         if reason:
             _stopped(cell, reason)
         return reason
 
-    def _serve(self, cell, index: int) -> None:
-        """Let the kernel answer the checker; keep what the answers print."""
+    def _serve(self, cell, index: int) -> bool:
+        """Let the kernel answer the checker; keep what the answers print.
+
+        Tells whether it answered to the end of the test.
+        """
         served = new_code_cell(SERVE)
         try:
             self.execute_cell(served, index, store_history=False)
         finally:
             self.nb.cells[index] = cell  # nbclient puts what it ran there
         cell.outputs += [o for o in served.outputs if o.output_type == "stream"]
+        return all(o.output_type != "error" for o in served.outputs)
 
     def _verdict(self, cell, about: dict, checker: Channel, is_test: bool) -> None:
         """Write what the checker says of a cell into its outputs."""
         try:
-            if not checker.waits(10.0):  # it waits for an answer that will not come
+            if is_test and not checker.waits(PATIENCE):
                 self.km.provisioner.started.close()
-            said, _ = checker.receive(self.cell_wall_seconds)
-        except (Gone, WireError) as error:
-            said = {
-                "error": {
-                    "ename": "CheckerEnded",
-                    "evalue": str(error),
-                    "traceback": [],
-                }
-            }
+            said, _ = checker.receive(PATIENCE if is_test else self.cell_wall_seconds)
+        except (Gone, WireError):
+            checker.close()  # what it says later would be taken for the next verdict
+            text = "the test itself did not come to an end, here or earlier"
+            told = {"ename": "CheckerEnded", "evalue": text, "traceback": [text]}
+            said = {"error": told}
         if not is_test:
             return
         cell.execution_count = self.code_cells_executed

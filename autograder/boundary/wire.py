@@ -256,8 +256,9 @@ class Channel:
             raise Gone(str(error) or "no answer in time") from error
 
     def waits(self, seconds: float) -> bool:
-        """Tell whether something arrives within ``seconds``."""
-        return bool(select.select([self.sock], [], [], seconds)[0])
+        """Tell whether something arrives, or the end, within ``seconds``."""
+        closed = self.sock.fileno() < 0
+        return closed or bool(select.select([self.sock], [], [], seconds)[0])
 
     def _read(self, size: int) -> bytes:
         parts = bytearray()
