@@ -39,6 +39,22 @@ def draw_weights(axis: Axes, weights: Tensor, tokens: list[str], title: str) -> 
             )
 
 
+def draw_mask(axis: Axes, mask: Tensor, title: str) -> None:
+    """Draw a mask: a filled square where a query may look at a key.
+
+    Shapes: mask (query_len, key_len) of booleans.
+    """
+    axis.imshow(mask, cmap=BLUES, vmin=0, vmax=1.25)
+    height, width = mask.shape
+    axis.set_xticks([x - 0.5 for x in range(width)], minor=True)
+    axis.set_yticks([y - 0.5 for y in range(height)], minor=True)
+    axis.grid(which="minor", color=colours.line, linewidth=0.3)
+    axis.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
+    axis.set_xlabel(say("who is looked at"))
+    axis.set_ylabel(say("who asks"))
+    axis.set_title(say(title))
+
+
 def draw_flow() -> Figure:
     """Draw self-attention as a flow from the input to the outputs."""
     figure, axis = _canvas(7.4, 3.2)

@@ -29,6 +29,18 @@ KOREAN = {
     "feed-forward": "피드포워드",
     "residual and norm": "잔차와 정규화",
     "probabilities": "확률",
+    "causal": "인과 마스크",
+    "sliding window": "슬라이딩 윈도",
+    "strided": "스트라이드",
+    "fixed": "고정 블록",
+    "BigBird": "빅버드",
+    "tokens": "토큰 수",
+    "pairs looked at": "보는 쌍의 수",
+    "full": "전체",
+    "without a mask": "마스크 없음",
+    "with the causal mask": "인과 마스크 사용",
+    "training step": "학습 단계",
+    "loss": "손실",
 }
 
 
