@@ -1,5 +1,6 @@
 """The book's pictures: heat maps of weights, and drawings of boxes and arrows."""
 
+import itertools
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -98,6 +99,30 @@ def draw_transformer() -> Figure:
     _box(axis, 5.0, 6.15, say("next token"), colours.sand, width=2.0, height=0.36)
     _arrow(axis, (5.0, tops[1]), (5.0, 5.36))
     _arrow(axis, (5.0, 5.74), (5.0, 5.96))
+    return figure
+
+
+def draw_residual_orders() -> Figure:
+    """Draw the two orders of a layer: the norm after the sum, and before the layer."""
+    figure, axis = _canvas(7.4, 3.3)
+    post = {2.65: ("sub-layer", colours.green), 5.5: ("norm", colours.sand)}
+    pre = {2.0: ("norm", colours.sand), 3.6: ("sub-layer", colours.green)}
+    rows = [(2.25, "post-norm", post, 4.1), (0.6, "pre-norm", pre, 5.2)]
+    for y, name, boxes, plus in rows:
+        axis.text(0.1, y + 0.85, say(name), size=10, weight="bold", color=colours.ink)
+        stops = [(0.45, 0.35), *((x, 0.6) for x in boxes), (plus, 0.16), (6.9, 0.35)]
+        for (left, before), (right, after) in itertools.pairwise(sorted(stops)):
+            _arrow(axis, (left + before, y), (right - after, y))
+        for x, (text, fill) in boxes.items():
+            _box(axis, x, y, say(text), fill, height=0.5)
+        for x, text in ((0.45, "$x$"), (6.9, "$y$")):
+            _box(axis, x, y, text, colours.pale, width=0.7, height=0.5)
+        around = [1.05, 1.05, plus, plus], [y, y + 0.6, y + 0.6, y + 0.3]
+        axis.plot(*around, color=colours.blue, linewidth=1.6)
+        _arrow(axis, (plus, y + 0.35), (plus, y + 0.16))
+        circle = plt.Circle((plus, y), 0.16, fill=False, color=colours.blue)
+        axis.add_patch(circle)
+        axis.text(plus, y, "+", ha="center", va="center", color=colours.ink)
     return figure
 
 

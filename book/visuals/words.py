@@ -41,6 +41,20 @@ KOREAN = {
     "with the causal mask": "인과 마스크 사용",
     "training step": "학습 단계",
     "loss": "손실",
+    "sub-layer": "서브레이어",
+    "norm": "정규화",
+    "post-norm": "포스트 놈",
+    "pre-norm": "프리 놈",
+    "without residual": "잔차 없이",
+    "with residual": "잔차와 함께",
+    "residual, pre-norm": "잔차, 프리 놈",
+    "residual, post-norm": "잔차, 포스트 놈",
+    "layers": "레이어 수",
+    "size of the gradient at the input": "입력에서의 기울기 크기",
+    "step": "스텝",
+    "chance": "무작위 수준",
+    "constant rate": "일정한 학습률",
+    "warm-up": "웜업",
 }
 
 
