@@ -1,6 +1,7 @@
 """The book's pictures: heat maps of weights, and drawings of boxes and arrows."""
 
 import itertools
+import math
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -123,6 +124,41 @@ def draw_residual_orders() -> Figure:
         circle = plt.Circle((plus, y), 0.16, fill=False, color=colours.blue)
         axis.add_patch(circle)
         axis.text(plus, y, "+", ha="center", va="center", color=colours.ink)
+    return figure
+
+
+def draw_steps(axis: Axes, x: Tensor, y: Tensor, across: str, up: str) -> None:
+    """Draw whole numbers over whole numbers as stairs.
+
+    Shapes: x and y (points,).
+    """
+    axis.step(x.tolist(), y.tolist(), where="mid", color=colours.blue, linewidth=1.4)
+    axis.set_xlabel(say(across))
+    axis.set_ylabel(say(up))
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+
+
+def draw_tree(words: list[str], heads: list[int], below: list[int]) -> Figure:
+    """Draw a dependency tree as arcs over a sentence, with a number under each word.
+
+    ``heads`` holds the place of the word that each word depends on, -1 for the root.
+    """
+    figure, axis = _canvas(7.0, 3.0)
+    places = [0.5 + 6.0 * i / max(1, len(words) - 1) for i in range(len(words))]
+    for place, head, word, number in zip(places, heads, words, below, strict=True):
+        axis.text(place, 0.55, word, ha="center", size=11, color=colours.ink)
+        axis.text(place, 0.15, number, ha="center", size=10, color=colours.soft)
+        if head == -1:
+            _arrow(axis, (place, 2.85), (place, 0.9))
+            continue
+        middle, half = (place + places[head]) / 2, abs(place - places[head]) / 2
+        turns = [math.pi * step / 40 for step in range(41)]
+        height = min(1.7, 0.55 * half + 0.35)
+        xs = [middle + half * math.cos(turn) for turn in turns]
+        ys = [0.9 + height * math.sin(turn) for turn in turns]
+        axis.plot(xs, ys, color=colours.blue, linewidth=1.3)
+        axis.plot(place, 0.92, marker="v", color=colours.blue, markersize=5)
     return figure
 
 

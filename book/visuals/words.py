@@ -55,6 +55,20 @@ KOREAN = {
     "chance": "무작위 수준",
     "constant rate": "일정한 학습률",
     "warm-up": "웜업",
+    "number of the vector": "벡터의 성분",
+    "place": "자리",
+    "dot product": "내적",
+    "distance": "거리",
+    "bucket": "버킷",
+    "apart": "만큼 떨어짐",
+    "none": "위치 없음",
+    "sinusoidal": "사인 곡선",
+    "learned": "학습된 위치",
+    "Shaw": "Shaw",
+    "T5": "T5",
+    "rotary": "로터리",
+    "length, compared with training": "학습 길이 대비 길이",
+    "share of right answers": "정답 비율",
 }
 
 
