@@ -57,6 +57,27 @@ def draw_mask(axis: Axes, mask: Tensor, title: str) -> None:
     axis.set_title(say(title))
 
 
+def draw_cells(
+    axis: Axes, numbers: Tensor, owners: Tensor, title: str, gaps: tuple[int, ...] = ()
+) -> None:
+    """Draw a table of whole numbers, each in the colour of its owner.
+
+    Shapes: numbers and owners (rows, columns); ``gaps`` lists rows that begin a block.
+    """
+    fills = (colours.pale, colours.sand, colours.green, colours.rose)
+    rows, columns = numbers.shape
+    for i in range(rows):
+        y = -i - 0.5 * sum(i >= gap for gap in gaps)
+        for j in range(columns):
+            fill = fills[int(owners[i, j]) % len(fills)]
+            text = str(int(numbers[i, j]))
+            _box(axis, j, y, text, fill, width=0.9, height=0.9)
+    bottom = -rows - 0.5 * len(gaps)
+    axis.set(xlim=(-0.7, columns - 0.3), ylim=(bottom, 0.7), aspect="equal")
+    axis.set_title(say(title), size=10)
+    axis.axis("off")
+
+
 def draw_flow() -> Figure:
     """Draw self-attention as a flow from the input to the outputs."""
     figure, axis = _canvas(7.4, 3.2)

@@ -69,6 +69,14 @@ KOREAN = {
     "rotary": "로터리",
     "length, compared with training": "학습 길이 대비 길이",
     "share of right answers": "정답 비율",
+    "split and turned": "나누고 축을 바꾼 것",
+    "reshaped alone": "reshape만 한 것",
+    "first name": "첫째 이름",
+    "second name": "둘째 이름",
+    "elsewhere": "그 밖",
+    "one head alone": "헤드 하나만",
+    "first of two heads": "두 헤드 중 첫째",
+    "second of two heads": "두 헤드 중 둘째",
 }
 
 
