@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich.box import SIMPLE
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,6 +20,7 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 
 from autograder.errors import CourseError
 from autograder.texts import printable
@@ -238,6 +241,28 @@ def doctor() -> None:
         reason = f" ({finding.reason})" if finding.reason else ""
         out.print(f"{mark}  {finding.meaning}{reason}")
     raise typer.Exit(FINE if all(finding.holds for finding in findings) else LOOK)
+
+
+@app.command()
+def cases(
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Only cases whose id begins so; may be repeated."),
+    ] = None,
+) -> None:
+    """Grade hostile and broken submissions, and say whether each comes out right."""
+    from autograder.cases import run_cases
+
+    with spinner("Running the tests") as say:
+        found = run_cases(only or [], on_case=say)
+    table = Table("id", "what is handed in", "what is right", "held", box=SIMPLE)
+    for one in found:
+        held = "yes" if one.held else f"NO: {one.why}"
+        table.add_row(*map(escape, (one.id, one.handed_in, one.right, held)))
+    out.print(table, soft_wrap=False)
+    failed = sum(not one.held for one in found)
+    out.print(f"{len(found) - failed} of {len(found)} cases hold.")
+    raise typer.Exit(LOOK if failed else FINE)
 
 
 @app.command()

@@ -3,7 +3,7 @@
 
 An assignment of a teacher's own, with plain asserts, so that nothing here hangs on
 the course's exercises. All are graded in one batch, two honest ones among them.
-`pytest tests/autograder/test_attacks.py -v` prints the table.
+`course cases` prints the table.
 """
 
 import json
@@ -39,10 +39,33 @@ def lost(*names):
 ALL_LOST = lost(*POINTS)
 AFTER = lost("test-double", "test-partial", "test-tensor")
 
+#: Each of these must be refused; libc falls back to what is left.
+ESCAPES = """
+import ctypes, os, platform, socket, threading
+libc, there = ctypes.CDLL(None, use_errno=True), platform.machine() == "x86_64"
+def gives(*numbers):
+    result = libc.syscall(*map(ctypes.c_long, numbers))
+    if result == 0 and numbers[0] in (56, 220): os._exit(0)  # the child of a clone
+    return ctypes.get_errno() if result < 0 else 0
+for flag in (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000):
+    assert gives(56 if there else 220, flag | 17, 0, 0, 0, 0) == 1
+    assert gives(272 if there else 97, flag) == 1
+assert gives(435, 0, 0) == 38  # clone3
+assert not there or gives(272 | 0x40000000, 0x10000000) == 1  # its second number
+for family in (17, 38, 40):  # packets, the kernel's ciphers, the host of a machine
+    try: socket.socket(family, socket.SOCK_STREAM)
+    except PermissionError: continue
+    raise RuntimeError(family)
+thread = threading.Thread(target=int); thread.start(); thread.join()
+assert os.system("true") == 0
+"""
+
 #: name: (cells that differ from the right ones, marks, what the reasons must say)
 CASES = {
     "honest": ({}, FULL, ""),
     "untouched": (None, ALL_LOST, ""),
+    "fails a hidden test": (
+        {"square": "def square(x):\n    return x * abs(x)"}, lost("test-square"), "AssertionError"),
     "prints to stderr": (
         {"square": SQUARE.format("import sys; print('w', file=sys.stderr)")}, FULL, ""),
     "warns": ({"square": SQUARE.format("import warnings; warnings.warn('w')")}, FULL, ""),
@@ -160,6 +183,17 @@ CASES = {
     "writes the gradebook": (
         {"square": "import sqlite3\nsqlite3.connect(ROOT + '/gradebook.db').execute("
          "'update grade set auto_score=99')\n" + RIGHT["square"]}, lost("test-square", "test-partial"), ""),
+    "new namespaces": ({"square": ESCAPES + RIGHT["square"]}, FULL, ""),
+    "odd tracebacks": (
+        {"double": "class Odd(Exception):\n    def _render_traceback_(self): return 5\nraise Odd"},
+        lost("test-double"), ""),
+    "exits after each cell": (
+        {"double": "def leave(): raise SystemExit\n"
+         "get_ipython().events.register('post_execute', leave)\n" + RIGHT["double"]}, FULL, ""),
+    "closes the wire": (
+        {"double": "from autograder.boundary import agent\nimport os\n"
+         "kept = os.dup(agent.CHANNEL.sock.fileno())\nagent.CHANNEL.sock.close()\n" + RIGHT["double"]},
+        AFTER, ""),
     "calls home": (
         {"square": "import socket\nsocket.create_connection(('127.0.0.1', 22), 2)\n" + RIGHT["square"]},
         lost("test-square", "test-partial"), ""),
@@ -210,10 +244,20 @@ def source():
     return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
 
 
-@pytest.fixture(scope="module")
-def graded(tmp_path_factory):
-    """Grade all cases in one batch; give the class, the rows and the results."""
-    room = Classroom.create(tmp_path_factory.mktemp("attacks"))
+def case(name):
+    """Make a row of the table that `course cases` prints."""
+    _, marks, reason = CASES[name]
+    right = "graded"
+    if marks is not None:
+        right = f"{sum(marks.values())} of {sum(POINTS.values())} points"
+    right += f", told “{reason}”" if reason else ""
+    slug = name.replace(",", "").replace(" ", "-")
+    return pytest.param(name, id=slug, marks=pytest.mark.case(slug, name, right))
+
+
+def new_class(folder):
+    """Make a class with the assignment; give it and the released notebook."""
+    room = Classroom.create(folder)
     config = room.root / "nbgrader_config.py"
     limits = "c.SplitExecute.cell_cpu_seconds = 2.0\nc.SplitExecute.cell_wall_seconds = 12.0\n"
     limits += "c.SplitExecute.memory_bytes = 1_500_000_000\n"
@@ -223,18 +267,28 @@ def graded(tmp_path_factory):
     nbformat.write(source(), folder / "hw1.ipynb")
     told = room.api().generate_assignment(NAME, force=True, create=True)
     assert told["success"], told["log"]
-    released = nbformat.read(room.root / "release" / NAME / "hw1.ipynb", 4)
-    for number, (changed, _, _) in enumerate(CASES.values()):
-        answers = {} if changed is None else RIGHT | changed
-        notebook = nbformat.from_dict(json.loads(json.dumps(released)))
-        for cell in notebook.cells:
-            name = cell.metadata.get("nbgrader", {}).get("grade_id")
-            if name in answers:
-                head = f"ROOT = {str(room.root)!r}\n" if "ROOT" in answers[name] else ""
-                cell.source = head + answers[name]
-        path = room.root / "submitted" / f"s{number:02d}" / NAME / "hw1.ipynb"
-        path.parent.mkdir(parents=True)
-        nbformat.write(notebook, path)
+    return room, nbformat.read(room.root / "release" / NAME / "hw1.ipynb", 4)
+
+
+def answered(released, answers):
+    """Give a copy of the released notebook with some of its cells filled in."""
+    notebook = nbformat.from_dict(json.loads(json.dumps(released)))
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        cell.source = answers.get(name, cell.source)
+    return notebook
+
+
+def hand_in(room, student, notebook):
+    """Write a notebook into ``submitted``; give its folder."""
+    folder = room.root / "submitted" / student / NAME
+    folder.mkdir(parents=True)
+    nbformat.write(notebook, folder / "hw1.ipynb")
+    return folder
+
+
+def graded_class(room):
+    """Grade a class and write its feedback; give it, the rows and the results."""
     grade(room, NAME, workers=2)
     rows = {row["student"]: row for row in grade_rows(room, NAME)}
     results = {r.student: r for r in ResultStore(room.root, NAME).all()}
@@ -242,22 +296,52 @@ def graded(tmp_path_factory):
     return room, rows, results
 
 
-@pytest.mark.parametrize("name", CASES)
+def asked_for(request, table):
+    """Name the cases that are run now, and the two honest ones around them."""
+    params = [getattr(i, "callspec", None) for i in request.session.items]
+    chosen = {p.params.get("name") for p in params if p}
+    edges = (next(iter(table)), next(reversed(table)))
+    return [name for name in table if name in {*chosen, *edges}]
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory, request):
+    """Grade all cases in one batch; give the class, the rows and the results."""
+    room, released = new_class(tmp_path_factory.mktemp("attacks"))
+    for name in asked_for(request, CASES):
+        changed = CASES[name][0]
+        answers = {} if changed is None else RIGHT | changed
+        for cell, text in answers.items():
+            if "ROOT" in text:
+                answers[cell] = f"ROOT = {str(room.root)!r}\n{text}"
+        hand_in(room, student_of(name), answered(released, answers))
+    return graded_class(room)
+
+
+def student_of(name):
+    return f"s{list(CASES).index(name):02d}"
+
+
+@pytest.mark.parametrize("name", map(case, CASES))
 def test_marks(graded, name):
     _, rows, results = graded
-    student = f"s{list(CASES).index(name):02d}"
     _, marks, reason = CASES[name]
+    student = student_of(name)
     assert results[student].status != "failed", results[student].why
     if marks is not None:
         assert {test: rows[student][test] for test in POINTS} == marks
     told = json.dumps([c.get("error", "") for c in results[student].cells.values()])
     assert reason in told
+    honest = {student_of(name) for name in ("honest", "honest, last")}
+    assert {float(rows[student]["score"]) for student in honest} == {12}
 
 
-def test_nobody_is_told_a_hidden_test(graded):
-    room, _, _ = graded
+@pytest.mark.case("S9", "an answer that fails a hidden test", "no page quotes the test")
+@pytest.mark.parametrize("name", ["fails a hidden test"])
+def test_nobody_is_told_a_hidden_test(graded, name):
+    room, rows, _ = graded
     pages = list((room.root / "feedback").rglob("*.html"))
-    assert len(pages) == len(CASES)
+    assert len(pages) == len(rows) > 1
     for page in pages:
         text = page.read_text(encoding="utf-8")
         assert "square(-4)" not in text
@@ -266,10 +350,10 @@ def test_nobody_is_told_a_hidden_test(graded):
         assert CANARY not in text or CANARY in own
 
 
-def test_a_stopped_answer_costs_about_one_limit(graded):
+@pytest.mark.parametrize("name", ["loops, deaf"])
+def test_a_stopped_answer_costs_about_one_limit(graded, name):
     _, _, results = graded
-    slow = f"s{list(CASES).index('loops, deaf'):02d}"
-    assert results[slow].seconds < 40
+    assert results[student_of(name)].seconds < 40
 
 
 def test_nothing_is_left_behind(graded):
@@ -284,7 +368,7 @@ def test_nothing_is_left_behind(graded):
 
 def test_the_grade_files_are_whole(graded):
     room, rows, _ = graded
-    assert len(rows) == len(CASES)
+    handed_in = list((room.root / "submitted").iterdir())
     lines = (room.root / f"status-{NAME}.jsonl").read_text().splitlines()
-    assert len(lines) == len(CASES)
+    assert len(rows) == len(lines) == len(handed_in)
     assert all(float(row["score"]) <= 12 for row in rows.values())

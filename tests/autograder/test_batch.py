@@ -66,6 +66,11 @@ def children(pid):
     return found
 
 
+@pytest.mark.case(
+    "S11-killed",
+    "kill -9 of grader, worker or fork server",
+    "run again: the same marks",
+)
 @pytest.mark.parametrize("victim", ["grader", "worker", "fork server"])
 def test_killed_and_run_again_it_ends_the_same(tmp_path, whole, victim):
     _, expected = whole
@@ -91,12 +96,16 @@ def test_killed_and_run_again_it_ends_the_same(tmp_path, whole, victim):
     assert done == []
 
 
+@pytest.mark.case("S11-two", "a second grader in one class", "told: already grading")
 def test_one_grader_at_a_time(whole):
     room, _ = whole
     with only_one(room), pytest.raises(CourseError, match="is being graded already"):
         grade(room, NAME)
 
 
+@pytest.mark.case(
+    "S11-locked", "another program locks the gradebook", "waits; same marks"
+)
 def test_a_locked_gradebook_is_waited_for(whole):
     room, expected = whole
     holder = subprocess.Popen(

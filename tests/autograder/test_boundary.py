@@ -265,6 +265,11 @@ PARTIAL = {
 }
 
 
+@pytest.mark.case(
+    "S12",
+    f"tests whose last line is one of {', '.join(PARTIAL)}",
+    "numbers count; others give 0 or the bound, with a note",
+)
 @pytest.mark.parametrize("last", PARTIAL)
 def test_partial_credit_is_read_from_numbers_only(learner, last):
     points, note = PARTIAL[last]

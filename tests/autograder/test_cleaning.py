@@ -169,6 +169,11 @@ def stock(room, name):
     return [room.root / "feedback" / "eve" / name / "hw1.html"]
 
 
+@pytest.mark.case(
+    "markup",
+    "scripts, SVG, links, frames, styles, ANSI codes",
+    "nothing runs or calls out",
+)
 def test_nothing_runs_and_nothing_is_asked_for(seen):
     _, asked, _ = seen
     hosts = {urllib.parse.urlparse(address).hostname for address in asked}
@@ -221,6 +226,7 @@ def test_markdown_that_cannot_be_read_is_shown_as_it_is_written():
     assert shown == "<pre>![x](attachment:gone.png) &lt;script&gt;</pre>"
 
 
+@pytest.mark.case("markup-name", "a student's id that is markup", "refused, told why")
 def test_a_name_that_is_markup_is_refused_with_a_reason(seen):
     room, _, _ = seen
     results = {r.student: r for r in ResultStore(room.root, NAME).all()}

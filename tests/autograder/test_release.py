@@ -125,6 +125,9 @@ scores = numbers(4, 6, seed=6, scale=10_000.0)
 finite(gradient(softmax, numbers(3, 5, seed=8, scale=10_000.0)))"""
 
 
+@pytest.mark.case(
+    "S10-secret", "a solution or hidden test anywhere in the source", "release refused"
+)
 @pytest.mark.parametrize("secret", [SOLUTION, HIDDEN], ids=["solution", "hidden test"])
 @pytest.mark.parametrize(
     "place", ["source", "markdown", "metadata", "output", "attachment"]
@@ -170,6 +173,7 @@ def test_a_piece_with_another_body_is_found_in_a_plain_cell(answer):
         "## BEGIN  HIDDEN  TESTS",
     ],
 )
+@pytest.mark.case("S10-marker", "a misspelt marker", "release refused, place named")
 def test_a_misspelt_marker_is_named(line):
     source, _ = source_and_release()
     source.cells[5].source += f"\n{line}\nassert True"
@@ -198,6 +202,7 @@ def test_a_marker_that_is_not_closed_is_named():
     "name",
     ["self-attention.py", "self-attention.md", "answers.zip", "notes.txt", "key"],
 )
+@pytest.mark.case("S10-file", "a twin of the source beside it", "release refused")
 def test_an_unlisted_file_is_refused(tmp_path, name):
     write_source(EXERCISE, tmp_path)
     (tmp_path / name).write_text("x = 1")
