@@ -20,6 +20,12 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config, PyFileConfigLoader
 
+from autograder.database import (
+    add_indexes,
+    answering,
+    gradebook_url,
+    use_gradebook,
+)
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
 from autograder.results import write_whole
@@ -46,13 +52,16 @@ configure(c, Path(__file__).parent)
 def configure(c: Config, root: Path) -> None:
     """Set what the course needs in nbgrader's configuration of one class folder.
 
-    The gradebook waits up to a minute for a lock; kernels are stopped at once;
-    releases are checked for leaks; feedback does not show hidden tests.
+    The gradebook is where the class keeps it; kernels are stopped at once; releases
+    are checked for leaks; feedback does not show hidden tests.
     """
     _find_programs()
     root = Path(root).resolve()
     c.CourseDirectory.root = str(root)
-    c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}?timeout=60"
+    c.CourseDirectory.db_url = gradebook_url(root)
+    if c.CourseDirectory.db_url.startswith("postgresql"):
+        # nbgrader's own name where none is given; PostgreSQL insists that there is one
+        c.CourseDirectory.course_id = "default_course"
     c.ClearSolutions.code_stub = {
         "python": "# YOUR CODE HERE\nraise NotImplementedError()"
     }
@@ -95,8 +104,12 @@ class Classroom:
     root: Path
 
     @classmethod
-    def open(cls, root: Path) -> "Classroom":
-        """Open a class folder, or raise CourseError saying how to make one."""
+    def open(cls, root: Path, db: str | None = None) -> "Classroom":
+        """Open a class folder, or raise CourseError saying how to make one.
+
+        ``db`` is the address of its gradebook, if that is not a file in the folder;
+        it is remembered.
+        """
         if not (Path(root) / CONFIG).is_file():
             raise CourseError(
                 f"{root} is not a class folder: it has no {CONFIG}. Make one with: "
@@ -105,7 +118,9 @@ class Classroom:
         return cls(Path(root).resolve())
 
     @classmethod
-    def create(cls, root: Path) -> "Classroom":
+    def create(cls, root: Path, db: str | None = None) -> "Classroom":
+        if db:
+            use_gradebook(Path(root).resolve(), db)
         """Make a class folder where there is none; an existing one stays as it is."""
         root = Path(root)
         if root.exists() and not root.is_dir():
@@ -115,7 +130,7 @@ class Classroom:
             (root / name).mkdir(exist_ok=True)
         if not (root / CONFIG).exists():
             (root / CONFIG).write_text(CONFIG_TEXT, encoding="utf-8")
-        return cls.open(root)
+        return cls.open(root, db)
 
     def config(self) -> Config:
         """Load the settings of this class as nbgrader does."""
@@ -134,7 +149,9 @@ class Classroom:
     def gradebook(self):
         """Open the gradebook for the length of a ``with`` block."""
         course = CourseDirectory(config=self.config())
-        with Gradebook(course.db_url, course.course_id) as gradebook:
+        with answering():
+            gradebook = Gradebook(course.db_url, course.course_id)
+        with gradebook:
             yield gradebook
 
     def assignments(self) -> list[str]:
@@ -187,6 +204,7 @@ class Classroom:
             if due is not None:
                 gradebook.update_or_create_assignment(exercise.name, duedate=due)
         known = json.dumps(fingerprints(exercise, hidden=True))
+            add_indexes(gradebook)
         write_whole(self.root / "course" / exercise.name / "fingerprints.json", known)
         self._keep_journal()
         return self.root / "release" / exercise.name / f"{exercise.notebook}.ipynb"

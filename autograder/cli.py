@@ -47,6 +47,14 @@ Students = Annotated[
     Path | None, typer.Option(help="A roster: a CSV file with ids and names.")
 ]
 Workers = Annotated[int, typer.Option(min=1, help="How many grade at the same time.")]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--db",
+        help="Keep the gradebook in PostgreSQL: postgresql://user@host/name. "
+        "The class remembers it.",
+    ),
+]
 
 
 @app.command()
@@ -64,6 +72,7 @@ def release(
     exercise: Annotated[str, typer.Argument(help="Such as 01-self-attention.")],
     folder: Class,
     due: Annotated[datetime | None, typer.Option(help="When it is due, UTC.")] = None,
+    db: Database = None,
 ) -> None:
     """Release an exercise into a class folder, which is made if it is not there."""
     from autograder.classroom import Classroom
@@ -71,7 +80,7 @@ def release(
 
     found = find_exercise(exercise)
     with spinner(f"Releasing {exercise}"):
-        path = Classroom.create(folder).release(found, due)
+        path = Classroom.create(folder, db).release(found, due)
     out.print(f"For your students: {path}")
     out.print(f"They hand in to: {folder}/submitted/STUDENT/{exercise}/{path.name}")
 
@@ -142,16 +151,27 @@ def grade(
     trust: Annotated[
         bool, typer.Option(help="Grade even where answers cannot be walled in.")
     ] = False,
+    db: Database = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Grade on a Dask cluster: tcp://host:8786."),
+    ] = None,
 ) -> None:
     """Grade what lies in submitted/; write grades.csv and a status line for each."""
     from autograder.classroom import Classroom
     from autograder.doctor import require_jail
 
-    classroom = Classroom.open(folder)
+    classroom = Classroom.open(folder, db)
     name = classroom.one_assignment(assignment)
-    with spinner("Starting the fork server"):
-        require_jail(trust)
-    results = run_grading(classroom, name, student, workers, again)
+    if scheduler:
+        from autograder.cluster import Cluster
+
+        with Cluster(scheduler, classroom, trust) as crew:
+            results = run_grading(classroom, name, student, workers, again, crew)
+    else:
+        with spinner("Starting the fork server"):
+            require_jail(trust)
+        results = run_grading(classroom, name, student, workers, again)
     raise typer.Exit(LOOK if any(r.status != "graded" for r in results) else FINE)
 
 
@@ -206,9 +226,14 @@ def demo(
         Path, typer.Option("--class", help="Where to make the class.")
     ] = Path("_build/demo-class"),
     exercise: Annotated[str, typer.Option(help="The exercise.")] = "01-self-attention",
+    students: Annotated[
+        int | None,
+        typer.Option(min=1, max=10_000, help="How many learners; else about forty."),
+    ] = None,
     workers: Workers = CORES,
+    db: Database = None,
 ) -> None:
-    """Make a class of about forty learners of every kind, and grade it."""
+    """Make a class of learners of every kind, and grade it."""
     from autograder.classroom import Classroom
     from autograder.demo import DUE, make_class
     from autograder.exercise import find_exercise
@@ -216,10 +241,10 @@ def demo(
     from autograder.report import write_report
 
     found = find_exercise(exercise)
-    classroom = Classroom.create(folder)
+    classroom = Classroom.create(folder, db)
     with spinner("Making the class"):
         classroom.release(found, DUE)
-        learners = make_class(classroom, found)
+        learners = make_class(classroom, found, students)
     out.print(f"{len(learners)} learners hand in: {classroom.root / 'submitted'}")
     run_grading(classroom, exercise, None, workers, again=False)
     with spinner("Writing feedback and the report"):
@@ -284,7 +309,9 @@ def bench(
     raise typer.Exit(FINE if same else LOOK)
 
 
-def run_grading(classroom, assignment: str, students, workers: int, again: bool):
+def run_grading(
+    classroom, assignment: str, students, workers: int, again: bool, crew=None
+):
     """Grade with a progress bar, say what came of it, and give the results."""
     from autograder.grade import grade as grade_all
 
@@ -298,6 +325,7 @@ def run_grading(classroom, assignment: str, students, workers: int, again: bool)
             workers=workers,
             again=again,
             on_done=lambda result: bar.advance(task),
+            crew=crew,
         )
         bar.update(task, completed=count)
     for result in results:

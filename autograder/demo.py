@@ -6,8 +6,9 @@ the right answers written differently, and the untouched notebook.
 
 import copy
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import cycle
 from pathlib import Path
 
 import nbformat
@@ -81,8 +82,10 @@ class Learner:
     earlier: dict[str, str] | None = field(default=None)
 
 
-def make_class(classroom: Classroom, exercise: Exercise) -> list[Learner]:
-    """Hand in the work of a whole class; work that is there already stays as it is.
+def make_class(
+    classroom: Classroom, exercise: Exercise, students: int | None = None
+) -> list[Learner]:
+    """Hand in the work of a whole class: about forty learners, or as many as asked.
 
     Returns the learners. Raises CourseError when the exercise is not released.
     """
@@ -91,7 +94,7 @@ def make_class(classroom: Classroom, exercise: Exercise) -> list[Learner]:
     if not path.exists():
         raise CourseError(f"{exercise.name} is not released in {classroom.root}.")
     notebook = nbformat.read(path, as_version=4)
-    learners = invent(exercise)
+    learners = enrolled(invent(exercise), students)
     for learner in learners:
         folder = classroom.root / "submitted" / learner.id / exercise.name
         _hand_in(notebook, learner, learner.answers, folder / path.name)
@@ -143,6 +146,18 @@ def invent(exercise: Exercise) -> list[Learner]:
         Learner(name, kind, answers, **more)
         for name, (kind, answers, more) in zip(NAMES, plain, strict=False)
     ]
+
+
+def enrolled(learners: list[Learner], students: int | None) -> list[Learner]:
+    """Make the class as large as asked: its kinds of learners come round and round."""
+    count = len(learners) if students is None else students
+    more = (
+        replace(learner, id=f"student-{number:05d}")
+        for number, learner in zip(
+            range(len(learners) + 1, count + 1), cycle(learners), strict=False
+        )
+    )
+    return [*learners[:count], *more]
 
 
 def _dealt_wrong(exercise: Exercise) -> list[dict[str, str]]:

@@ -4,38 +4,35 @@ import contextlib
 import csv
 import fcntl
 import hashlib
-import io
 import json
 import os
 import re
 import shutil
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict
+from dataclasses import replace
 from datetime import UTC, datetime
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 
 from nbgrader.api import MissingEntry
 
 from autograder import mend
 from autograder.classroom import Classroom, refusal
+from autograder.database import keep_engine
 from autograder.errors import CourseError
+from autograder.marks import columns, grade_rows
 from autograder.results import (
     FAILED,
     NOTED,
     Result,
     ResultStore,
     read_cells,
-    write_whole,
+    whole_file,
 )
-from autograder.sandbox.server import fork_server
 from autograder.texts import printable
+from autograder.workers import TRIES, Processes, spread
 
-TRIES = 2  # how often a submission is tried again when a worker process dies
 READ_AT_MOST = 20_000_000  # bytes of one file that count towards a digest
 
 
@@ -47,12 +44,14 @@ def grade(
     workers: int = 2,
     again: bool = False,
     on_done: Callable[[Result], None] = lambda result: None,
+    crew=None,
 ) -> list[Result]:
     """Grade the submissions of one assignment that are new or changed.
 
-    ``again`` grades all of them. Each result is on disk before the next submission
-    of its worker starts. Returns the results of all students, sorted; raises
-    CourseError when a named student has handed nothing in.
+    ``again`` grades all of them; ``crew`` takes the place of ``workers`` processes.
+    Each result is on disk before the next submission of its worker starts. Returns
+    the results of all students, sorted, without their cells; raises CourseError when
+    a named student has handed nothing in.
     """
     submitted = classroom.students(assignment)
     if missing := sorted(set(students or []) - set(submitted)):
@@ -64,12 +63,13 @@ def grade(
     chosen = sorted(set(students or submitted))
     with only_one(classroom):
         todo = [s for s in chosen if again or _is_new(classroom, store, s)]
-        for result in _grade_all(classroom, assignment, todo, workers):
+        for result in _grade_all(
+            classroom, assignment, todo, crew or Processes(workers)
+        ):
             on_done(result)
-        results = store.all()
-        write_status(classroom, assignment, results)
+        write_status(classroom, assignment)
         write_grades(classroom, assignment)
-    return results
+    return [replace(result, cells={}) for result in store.all()]
 
 
 @contextlib.contextmanager
@@ -87,30 +87,11 @@ def only_one(classroom: Classroom):
         yield
 
 
-def _grade_all(classroom, assignment: str, students: list[str], workers: int):
-    """Grade students in worker processes, and give each result as it is ready."""
-    if not students:
-        return
-    fork_server()  # one for all workers
-    tries = Counter()
-    while students:
-        pool = ProcessPoolExecutor(
-            min(workers, len(students)), mp_context=get_context("spawn")
-        )
-        done = set()
-        with pool, contextlib.suppress(BrokenProcessPool):
-            jobs = {
-                pool.submit(grade_one, classroom.root, assignment, student): student
-                for student in students
-            }
-            for job in as_completed(jobs):
-                yield job.result()
-                done.add(jobs[job])
-        students = [student for student in students if student not in done]
-        tries.update(students)
-        for student in [s for s in students if tries[s] > TRIES]:
-            yield given_up(classroom, assignment, student)
-            students.remove(student)
+def _grade_all(classroom, assignment: str, students: list[str], crew):
+    """Grade students with the help of many, and give each result as it is ready."""
+    task = partial(grade_alone, classroom.root, assignment)
+    for student, result in spread(task, students, crew):
+        yield result or given_up(classroom, assignment, student)
 
 
 def given_up(classroom: Classroom, assignment: str, student: str) -> Result:
@@ -122,9 +103,31 @@ def given_up(classroom: Classroom, assignment: str, student: str) -> Result:
     return result
 
 
+def grade_alone(root: Path, assignment: str, student: str) -> Result:
+    """Grade one submission once nobody else does, such as a worker of a killed run.
+
+    Raises CourseError, and keeps no result, when the gradebook does not answer.
+    """
+    store = ResultStore(root, assignment)
+    place = store.folder / "locks" / student
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for pause in (1, 5, 0):
+            result = grade_one(root, assignment, student)
+            if "OperationalError" not in result.why:
+                return result
+            time.sleep(pause)
+        store.path(student).unlink(missing_ok=True)
+        with Classroom.open(root).gradebook():  # raises when it is still away
+            store.save(result)
+        return result
+
+
 def grade_one(root: Path, assignment: str, student: str) -> Result:
     """Grade one submission and keep its result; never raises for what is in it."""
     started = time.perf_counter()
+    keep_engine()
     classroom = Classroom.open(root)
     store = ResultStore(classroom.root, assignment)
     result = Result(student, assignment, digest_of(classroom, assignment, student))
@@ -252,13 +255,14 @@ def digest_of(classroom: Classroom, assignment: str, student: str) -> str:
 # --- what is written for people and programs ----------------------------------------
 
 
-def write_status(classroom: Classroom, assignment: str, results: list[Result]) -> Path:
+def write_status(classroom: Classroom, assignment: str) -> Path:
     """Write one JSON line for each submission: how its grading ended, and why."""
     keys = ("student", "assignment", "status", "why", "notes", "seconds")
-    lines = [{key: asdict(result)[key] for key in keys} for result in results]
     path = classroom.root / f"status-{assignment}.jsonl"
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    write_whole(path, text)
+    with whole_file(path) as file:
+        for result in ResultStore(classroom.root, assignment).all():
+            line = {key: getattr(result, key) for key in keys}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
     return path
 
 
@@ -268,13 +272,12 @@ def write_grades(classroom: Classroom, assignment: str) -> Path:
     RFC 4180, UTF-8. A cell that a spreadsheet would run as a formula is quoted with
     an apostrophe.
     """
-    rows = list(grade_rows(classroom, assignment))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else ["student"])
-    writer.writeheader()
-    writer.writerows({key: harmless(row[key]) for key in row} for row in rows)
     path = classroom.root / "grades.csv"
-    write_whole(path, text.getvalue())
+    with whole_file(path) as file:
+        writer = csv.DictWriter(file, columns(classroom, assignment))
+        writer.writeheader()
+        for row in grade_rows(classroom, assignment):
+            writer.writerow({key: harmless(value) for key, value in row.items()})
     return path
 
 
@@ -283,35 +286,3 @@ def harmless(value):
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
         return "'" + value
     return value
-
-
-def grade_rows(classroom: Classroom, assignment: str):
-    """Give a row for each submission in the gradebook, sorted by student."""
-    store = ResultStore(classroom.root, assignment)
-    with classroom.gradebook() as gradebook:
-        for submission in sorted(
-            gradebook.assignment_submissions(assignment), key=lambda s: s.student.id
-        ):
-            result = store.load(submission.student.id)
-            row = {
-                "student": submission.student.id,
-                "assignment": assignment,
-                "status": result.status if result else "",
-                "score": submission.score,
-                "max_score": submission.max_score,
-                "needs_manual_grade": submission.needs_manual_grade,
-                "seconds_late": round(submission.total_seconds_late),
-            }
-            yield row | _cells_of(submission)
-
-
-def _cells_of(submission) -> dict:
-    """Give the score of every graded cell, and the comment on those marked by hand."""
-    row = {}
-    for notebook in sorted(submission.notebooks, key=lambda n: n.name):
-        said = {comment.name: comment.comment or "" for comment in notebook.comments}
-        for cell in sorted(notebook.grades, key=lambda g: g.name):
-            row[cell.name] = cell.score
-            if cell.cell.cell_type == "markdown":
-                row[f"{cell.name} comment"] = said.get(cell.name, "")
-    return row

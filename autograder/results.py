@@ -4,10 +4,13 @@ The gradebook holds the scores. A results file holds what it cannot: the propert
 of each check, the mistake that was recognised, notes, and how grading ended.
 """
 
+import contextlib
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import IO
 
 import nbformat
 
@@ -59,12 +62,9 @@ class ResultStore:
         """Write a result so that it is there whole, or not at all."""
         write_whole(self.path(result.student), json.dumps(asdict(result), indent=1))
 
-    def all(self) -> list[Result]:
-        """Read every result, sorted by student."""
-        students = sorted(
-            path.stem for path in (self.folder / "results").glob("*.json")
-        )
-        return [result for result in map(self.load, students) if result]
+    def all(self) -> "Results":
+        """Give every result, sorted by student."""
+        return Results(self)
 
     def fingerprints(self) -> dict[str, list[dict]]:
         """Read how each known mistake fails, hidden properties included."""
@@ -72,11 +72,34 @@ class ResultStore:
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
+class Results:
+    """The results of an assignment; each is read when its turn comes, and not kept."""
+
+    def __init__(self, store: ResultStore):
+        self.store = store
+        found = (store.folder / "results").glob("*.json")
+        self.students = sorted(path.stem for path in found)
+
+    def __len__(self) -> int:
+        return len(self.students)
+
+    def __iter__(self) -> Iterator[Result]:
+        return filter(None, map(self.store.load, self.students))
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a text file by way of a second one, so that a reader never sees half."""
+    with whole_file(path) as file:
+        file.write(text)
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[IO[str]]:
+    """Open a file to write; it is there, whole, once the ``with`` block has ended."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    beside.write_bytes(text.encode("utf-8"))
+    with beside.open("w", encoding="utf-8", newline="") as file:
+        yield file
     beside.replace(path)
 
 

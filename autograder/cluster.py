@@ -1,0 +1,184 @@
+"""Grade on a Dask cluster: the same sandbox, on every machine that has workers."""
+
+import contextlib
+import secrets
+import socket
+import threading
+import time
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.metadata import version
+from pathlib import Path
+
+from autograder.classroom import Classroom
+from autograder.database import REMEMBERED
+from autograder.doctor import require_jail
+from autograder.errors import CourseError
+
+PATIENCE = 60.0  # seconds without a single worker
+ALIKE = ("torch", "numpy", "nbgrader", "transformer-piece-by-piece")
+BOOT = Path("/proc/sys/kernel/random/boot_id")  # Linux: new with every start
+_one = threading.Lock()  # nbgrader changes the working directory of its process
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a worker has to have in common with the machine that sends it work."""
+
+    root: Path
+    mark: str
+    versions: tuple[str, ...]
+    machine: str
+    trust: bool
+
+
+class Cluster:
+    """The workers of a Dask scheduler; Dask's nannies replace those that end."""
+
+    def __init__(self, scheduler: str, classroom: Classroom, trust: bool = False):
+        self.scheduler, self.root = scheduler, classroom.root
+        self.mark = self.root / "course" / f".cluster-{secrets.token_hex(8)}"
+        self.needs = Needs(self.root, self.mark.name, versions(), machine(), trust)
+        self.seen = time.monotonic()
+
+    def __enter__(self) -> "Cluster":
+        """Connect, and look whether every worker can grade this class.
+
+        Raises CourseError that says what to mend.
+        """
+        try:
+            from distributed import Client, KilledWorker
+        except ImportError:
+            raise CourseError(
+                "Dask is not installed here. Expected it here and on every machine "
+                "that grades: pip install distributed"
+            ) from None
+        self.ended = KilledWorker
+        try:
+            self.client = Client(self.scheduler, timeout=10, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise CourseError(
+                f"No Dask scheduler answers at {self.scheduler}. Expected an address "
+                "like tcp://host:8786; `dask scheduler` starts one."
+            ) from error
+        try:
+            self.mark.parent.mkdir(exist_ok=True)
+            self.mark.touch()
+            self._examine()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error) -> None:
+        """Hang up; the cluster goes on."""
+        self.mark.unlink(missing_ok=True)
+        self.client.close()
+
+    @contextlib.contextmanager
+    def pool(self):
+        """Give a function that sends a task to a worker."""
+        pool = self.client.get_executor(pure=False)
+        try:
+            yield partial(pool.submit, on_worker, self.needs)
+        except CancelledError as error:
+            raise self._lost() from error
+        finally:
+            pool.shutdown(wait=False)  # what still waits is taken back
+
+    def size(self) -> int:
+        """Count the workers, at least one.
+
+        Raises CourseError when there has been none for long.
+        """
+        found = self._threads()
+        if found:
+            self.seen = time.monotonic()
+        elif time.monotonic() - self.seen > PATIENCE:
+            raise CourseError(
+                f"{self.scheduler} has had no worker for {PATIENCE:.0f} seconds. Start "
+                "some (`dask worker --nthreads 1 --nworkers N`) and run this again: "
+                "what is graded stays graded."
+            )
+        return max(1, len(found))
+
+    def _examine(self) -> None:
+        """Wait for workers, and let each say whether it can grade."""
+        while self.size() and not (found := self._threads()):
+            time.sleep(0.2)
+        if crowded := [place for place, threads in found.items() if threads > 1]:
+            raise CourseError(
+                f"The worker at {crowded[0]} has {found[crowded[0]]} threads. Expected "
+                "one: start workers with --nthreads 1, and as many as there are cores "
+                "with --nworkers."
+            )
+        asked = {
+            place: self.client.submit(ready, self.needs, workers=[place], pure=False)
+            for place in found
+        }
+        for place, answer in asked.items():
+            try:
+                answer.result(timeout=120)
+            except (ImportError, AttributeError) as error:
+                raise CourseError(
+                    f"The worker at {place} cannot grade: {error}. Expected the same "
+                    "version of this course, and its requirements, on every machine."
+                ) from error
+            except (TimeoutError, CancelledError, self.ended) as error:
+                raise CourseError(
+                    f"The worker at {place} does not answer. Look at its log; `course "
+                    "doctor` says whether its machine can wall answers in."
+                ) from error
+
+    def _threads(self) -> dict[str, int]:
+        try:
+            return self.client.nthreads()
+        except OSError as error:
+            raise self._lost() from error
+
+    def _lost(self) -> CourseError:
+        return CourseError(
+            f"The scheduler at {self.scheduler} is gone. Start it and run this again: "
+            "what is graded stays graded."
+        )
+
+
+def versions() -> tuple[str, ...]:
+    """Name the versions that marks may depend on."""
+    return tuple(f"{name} {version(name)}" for name in ALIKE)
+
+
+def machine() -> str:
+    """Name this machine as nothing else is named; two may share a host name."""
+    return BOOT.read_text(encoding="ascii") if BOOT.exists() else socket.gethostname()
+
+
+def on_worker(needs: Needs, task, item):
+    """Run a task in a worker process; one at a time, whatever its number of threads."""
+    with _one:
+        ready(needs)
+        return task(item)
+
+
+@cache
+def ready(needs: Needs) -> None:
+    """Look once whether this process can grade a class; raise CourseError if not."""
+    here = socket.gethostname()
+    if not (needs.root / "course" / needs.mark).exists():
+        raise CourseError(
+            f"{here} does not see {needs.root}. Expected the class folder at the same "
+            "path on every machine: put it on a disk that they share."
+        )
+    if other := set(versions()) - set(needs.versions):
+        raise CourseError(
+            f"{here} has {', '.join(sorted(other))}. Expected the same as where "
+            f"`course grade` runs: {', '.join(needs.versions)}."
+        )
+    shared = (needs.root / REMEMBERED).exists()
+    if not shared and machine() != needs.machine:
+        raise CourseError(
+            f"The gradebook is a file, and {here} is another machine. Expected one "
+            "that machines can share: --db postgresql://user@host/name"
+        )
+    require_jail(needs.trust)
