@@ -115,12 +115,12 @@ class Classroom:
                 f"{root} is not a class folder: it has no {CONFIG}. Make one with: "
                 f"course release 01-self-attention --class {root}"
             )
+        if db:
+            use_gradebook(Path(root).resolve(), db)
         return cls(Path(root).resolve())
 
     @classmethod
     def create(cls, root: Path, db: str | None = None) -> "Classroom":
-        if db:
-            use_gradebook(Path(root).resolve(), db)
         """Make a class folder where there is none; an existing one stays as it is."""
         root = Path(root)
         if root.exists() and not root.is_dir():
@@ -201,10 +201,10 @@ class Classroom:
                     )
                 raise CourseError(refusal(result))
         with self.gradebook() as gradebook:
+            add_indexes(gradebook)
             if due is not None:
                 gradebook.update_or_create_assignment(exercise.name, duedate=due)
         known = json.dumps(fingerprints(exercise, hidden=True))
-            add_indexes(gradebook)
         write_whole(self.root / "course" / exercise.name / "fingerprints.json", known)
         self._keep_journal()
         return self.root / "release" / exercise.name / f"{exercise.notebook}.ipynb"
