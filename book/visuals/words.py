@@ -77,6 +77,13 @@ KOREAN = {
     "one head alone": "헤드 하나만",
     "first of two heads": "두 헤드 중 첫째",
     "second of two heads": "두 헤드 중 둘째",
+    "what is written": "쓰는 기호",
+    "learning rate": "학습률",
+    "complete": "완전한 모델",
+    "without positions": "위치 없이",
+    "without mask": "마스크 없이",
+    "without cross-attention": "크로스 어텐션 없이",
+    "floor": "바닥값",
 }
 
 
