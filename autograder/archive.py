@@ -112,7 +112,7 @@ def zip_entries(archive: zipfile.ZipFile) -> tuple[list[Entry], list[Refused]]:
     found = Listing()
     for info in archive.infolist():
         name = _name(info)
-        if info.is_dir() and not wrong_name(name):
+        if name.endswith(("/", "\\")) and not wrong_name(name):
             continue
         read = partial(_read, archive, info)
         entry = Entry(parts_of(name), info.file_size, _date(info), read)
@@ -154,8 +154,13 @@ def wrong_name(name: str) -> str:
 
 def parts_of(name: str) -> tuple[str, ...]:
     """Split a path into its parts; a Windows path too."""
-    parts = unicodedata.normalize("NFC", name).replace("\\", "/").split("/")
+    parts = name.replace("\\", "/").split("/")
     return tuple(part for part in parts if part not in {"", "."})
+
+
+def composed(path: tuple[str, ...]) -> tuple[str, ...]:
+    """Give a path in the usual form of Unicode; macOS writes another."""
+    return tuple(unicodedata.normalize("NFC", part) for part in path)
 
 
 def wrong_kind(mode: int) -> str:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from nbgrader.utils import parse_utc
 
-from autograder.archive import Entry, Refused, inner_entries
+from autograder.archive import Entry, Refused, composed, inner_entries
 from autograder.errors import CourseError
 from autograder.lms import Arrival, Owner, is_download
 from autograder.mend import FILES
@@ -135,7 +135,7 @@ def _unpacked(file: Arrival, attempt: Attempt) -> list[tuple[tuple[str, ...], En
     alone = len(tops) == 1 and all(len(entry.path) > 1 for entry in entries)
     found = []
     for entry in entries:
-        inner = (*file.inner[:-1], *entry.path[alone:])
+        inner = (*file.inner[:-1], *composed(entry.path[alone:]))
         entry = replace(entry, path=(*file.entry.path, *entry.path))
         if inner[-1].lower().endswith(".zip"):
             attempt.refused.append(Refused(str(entry), "is a zip inside a zip"))

@@ -15,7 +15,7 @@ from autograder.errors import CourseError
 from autograder.grade import only_one
 from autograder.lms import MOODLE, Arrival, Owner, arrival, unwrapped
 from autograder.results import write_whole
-from autograder.roster import Roster, folded, safe_id
+from autograder.roster import Roster, folded, normal, safe_id
 
 
 @dataclass
@@ -159,7 +159,7 @@ def _students(classroom, arrivals, roster, report) -> dict[str, list[Arrival]]:
             report.refused.append(Refused(str(owner), why))
         else:
             students[student] = group
-            if not roster and (student != owner.name or group[0].guessed):
+            if not roster and (student != normal(owner.name) or group[0].guessed):
                 report.derived[student] = str(owner)
     return students
 
@@ -198,12 +198,14 @@ def install(attempt: Attempt, target: Path) -> bool:
     there = _time_there(target)
     if attempt.time and there and there > attempt.time.astimezone(UTC):
         raise CourseError(f"a newer attempt is there, of {there:%Y-%m-%d %H:%M} UTC")
-    staged = target.with_name(f".{target.name}.new")
-    shutil.rmtree(staged, ignore_errors=True)
-    _write(attempt, staged)
-    if target.exists() and _content(staged) == _content(target):
-        shutil.rmtree(staged)
+    files = _read(attempt)
+    if target.exists() and files == _content(target):
         return False
+    staged = target.with_name(f".{target.name}.new")
+    for name, data in files.items():
+        path = staged / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
     old = target.with_name(f".{target.name}.old")
     if target.exists():
         target.rename(old)
@@ -212,22 +214,21 @@ def install(attempt: Attempt, target: Path) -> bool:
     return True
 
 
-def _write(attempt: Attempt, folder: Path) -> None:
+def _read(attempt: Attempt) -> dict[str, bytes]:
+    """Read the files of an attempt by name, and say in one of them when it came."""
+    files = {}
     for inner, entry in attempt.files.items():
         try:
-            data = entry.read()
+            files["/".join(inner)] = entry.read()
         except CourseError as error:
             attempt.refused.append(Refused(str(entry), str(error)))
-            continue
-        path = folder.joinpath(*inner)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    if not folder.exists():
+    if not files:
         whats = [f"{one.what} {one.why}" for one in attempt.refused]
         raise CourseError("nothing of it could be taken: " + "; ".join(whats[:5]))
-    if attempt.time and not (folder / STAMP).exists():
+    if attempt.time and STAMP not in files:
         stamp = attempt.time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        (folder / STAMP).write_text(stamp, encoding="utf-8")
+        files[STAMP] = stamp.encode()
+    return files
 
 
 def _heal(classroom: Classroom, assignment: str) -> None:

@@ -10,7 +10,7 @@ the file's, from ``lib/content_zipper.rb`` of Canvas. Moodle: a folder
 import re
 from dataclasses import dataclass
 
-from autograder.archive import Entry
+from autograder.archive import Entry, composed
 from autograder.errors import CourseError
 
 CANVAS = re.compile(
@@ -71,14 +71,15 @@ def arrival(entry: Entry, assignment: str, notebooks: list[str]) -> Arrival:
     if assignment in path[1:-1]:
         place = path.index(assignment, 1)
         owner = Owner(path[place - 1])
-        return Arrival(entry, owner, path[place + 1 :], "stock", stock=True)
+        inner = composed(path[place + 1 :])
+        return Arrival(entry, owner, inner, "stock", stock=True)
     if len(path) > 1:
-        return Arrival(entry, Owner(path[0]), path[1:], path[0])
+        return Arrival(entry, Owner(path[0]), composed(path[1:]), path[0])
     return _from_file_name(entry, path[0], assignment, notebooks)
 
 
 def _moodle(entry: Entry, match: re.Match, rest: tuple[str, ...]) -> Arrival:
-    inner = (*filter(None, [match["file"]]), *rest)
+    inner = composed((*filter(None, [match["file"]]), *rest))
     if match["kind"] != "file" or not inner:
         raise CourseError("is a text typed into Moodle, no file")
     return Arrival(entry, Owner(match["name"], "moodle", match["number"] or ""), inner)
@@ -89,7 +90,8 @@ def _from_file_name(entry, name: str, assignment: str, notebooks) -> Arrival:
     if match := CANVAS_NAMELESS.fullmatch(name) or CANVAS.fullmatch(name):
         owner = Owner(match["name"], "canvas", match["number"])
         late, order = bool(match["late"]), int(match["order"])
-        return Arrival(entry, owner, (match["file"],), order=order, late=late)
+        inner = composed((match["file"],))
+        return Arrival(entry, owner, inner, order=order, late=late)
     if CANVAS_TEXT.fullmatch(name):
         raise CourseError("is a text or a link typed into Canvas, no file")
     stem, is_zip = name[:-4], name.lower().endswith(".zip")

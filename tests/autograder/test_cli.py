@@ -16,6 +16,8 @@ from autograder.project import student_notebook
 COMMANDS = [
     "book",
     "release",
+    "collect",
+    "export",
     "check",
     "grade",
     "feedback",
