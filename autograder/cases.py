@@ -52,8 +52,9 @@ class Table:
         case = self.tests[report.nodeid]
         self.on_case(case.id)
         if not report.passed:
-            case.held = False
-            case.why = case.why or report.longreprtext.strip().splitlines()[-1]
+            crash = getattr(report.longrepr, "reprcrash", None)
+            told = crash.message if crash else report.longreprtext
+            case.held, case.why = False, case.why or told.strip().splitlines()[0]
 
 
 def run_cases(
