@@ -26,11 +26,22 @@ class Verdict:
     details: dict = field(default_factory=dict)
 
 
-def check_notebook(path: Path, seconds: int = 120) -> list[Verdict]:
+USE_MINE = """\
+import importlib, sys
+sys.path.insert(0, {parent!r})
+for name in [name for name in sys.modules if name.startswith("solutions.")]:
+    sys.modules[name] = importlib.import_module(name.replace("solutions", {package!r}))
+"""
+
+
+def check_notebook(
+    path: Path, seconds: int = 120, mine: Path | None = None
+) -> list[Verdict]:
     """Run a notebook in a kernel of its own, and give the verdict of every check.
 
-    ``seconds`` bounds each cell. The file is not changed. Raises CourseError when it
-    cannot be read, holds no checks, or does not come to an end.
+    ``seconds`` bounds each cell; ``mine`` is a package of the learner's own pieces, to
+    be used for the earlier chapters. The file is not changed. Raises CourseError when
+    it cannot be read, holds no checks, or does not come to an end.
     """
     notebook = read_notebook(path)
     if not any(HEADING.match(cell.source) for cell in notebook.cells):
@@ -38,6 +49,8 @@ def check_notebook(path: Path, seconds: int = 120) -> list[Verdict]:
             f"{path} holds no checks. Expected an exercise of this course, with cells "
             "that begin with “# check-… · … points”."
         )
+    if mine is not None:
+        _use(mine, notebook)
     client = NotebookClient(
         notebook,
         timeout=seconds,
@@ -54,6 +67,21 @@ def check_notebook(path: Path, seconds: int = 120) -> list[Verdict]:
             f"{path} did not come to an end: {first_line(error)}"
         ) from error
     return [*map(_verdict, filter(_is_check, notebook.cells))]
+
+
+def _use(mine: Path, notebook) -> None:
+    """Let a notebook take the pieces of earlier chapters from the learner's own."""
+    folder = Path(mine).resolve()
+    if not (folder / "__init__.py").is_file():
+        raise CourseError(
+            f"{folder} was not made by `course mine`. Make it with: "
+            "course mine NOTEBOOKS --to mine"
+        )
+    source = USE_MINE.format(parent=str(folder.parent), package=folder.name)
+    first = (
+        i for i, c in enumerate(notebook.cells) if "from checks import" in c.source
+    )
+    notebook.cells.insert(next(first, 1), nbformat.v4.new_code_cell(source))
 
 
 def read_notebook(path: Path):

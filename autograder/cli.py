@@ -46,6 +46,10 @@ Assignment = Annotated[
 Students = Annotated[
     Path | None, typer.Option(help="A roster: a CSV file with ids and names.")
 ]
+Mine = Annotated[
+    Path | None,
+    typer.Option("--with", help="Your own pieces, collected by `course mine`."),
+]
 Workers = Annotated[int, typer.Option(min=1, help="How many grade at the same time.")]
 Database = Annotated[
     str | None,
@@ -122,12 +126,13 @@ def collect(
 def check(
     notebook: Annotated[Path, typer.Argument(help="Your notebook.")],
     seconds: Annotated[int, typer.Option(help="The time limit of a cell.")] = 120,
+    mine: Mine = None,
 ) -> None:
     """Run the visible checks of your notebook, and show the points of each."""
     from autograder.check import check_notebook
 
     with spinner(f"Running {notebook.name}"):
-        verdicts = check_notebook(notebook, seconds)
+        verdicts = check_notebook(notebook, seconds, mine)
     for verdict in verdicts:
         mark = "[green]yes[/]" if verdict.passed else "[red]NO [/]"
         out.print(f"{mark} {verdict.points:4g}  {verdict.name}")
@@ -137,6 +142,49 @@ def check(
     out.print(f"{reached:g} of {sum(v.points for v in verdicts):g} points so far.")
     out.print("Hidden checks and your written answer count when you hand in.")
     raise typer.Exit(FINE if all(v.passed for v in verdicts) else LOOK)
+
+
+@app.command()
+def mine(
+    notebooks: Annotated[
+        list[Path], typer.Argument(help="Your notebooks, or folders of them.")
+    ],
+    to: Annotated[Path, typer.Option(help="Where to put your pieces.")] = Path("mine"),
+) -> None:
+    """Collect your solved pieces into a package, to build and train models with it."""
+    from autograder.mine import harvest
+
+    pieces = harvest(notebooks, to)
+    for piece in pieces:
+        origin = f"yours, from {piece.notebook}" if piece.notebook else "the reference"
+        out.print(f"{piece.module}.{piece.name}: {origin}", markup=False)
+    own = sum(piece.notebook is not None for piece in pieces)
+    out.print(f"{own} of {len(pieces)} pieces are yours: {to}")
+
+
+@app.command()
+def train(
+    model: Annotated[str, typer.Argument(help="What to train: translator.")],
+    mine: Mine = None,
+    steps: Annotated[int, typer.Option(min=1, help="Steps of training.")] = 300,
+) -> None:
+    """Train a model of the course, from your own pieces if you like."""
+    from autograder.train import train_translator
+
+    if model != "translator":
+        raise CourseError(f"There is no model {model!r}. Expected: translator.")
+    with grading_bar() as bar:
+        task = bar.add_task("Training the translator", total=steps)
+        found = train_translator(
+            mine, steps, lambda step: bar.update(task, completed=step)
+        )
+    for asked, said in found.samples:
+        out.print(f"{asked} = {said}", markup=False)
+    out.print(f"{found.exact_match:.1%} of unseen numbers without a mistake")
+    if mine:
+        out.print(f"This model is yours: {len(found.own)} of its pieces are your own.")
+        borrowed = ", ".join(found.borrowed)
+        out.print(f"From the reference: {borrowed or 'nothing'}", markup=False)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import fcntl
 import json
 import os
 import signal
@@ -86,22 +87,33 @@ class ForkServer:
         return Started(control)
 
 
-_running: list = []
-
-
 def fork_server() -> ForkServer:
     """Give the fork server of this run; start one if there is none.
 
     The first process of a run starts it and names it to the others through the
-    environment. It ends with that process.
+    environment. It ends with that process. If it is killed, whoever misses it first
+    starts it again for all.
     """
-    path = os.environ.get(SOCKET, "")
-    if path and Path(path).exists() and _answers(path):
-        return ForkServer(path)
-    folder = tempfile.mkdtemp(prefix="course-", dir="/tmp")  # socket paths are short
-    os.environ[SOCKET] = f"{folder}/fork-server"
+    path = Path(os.environ.get(SOCKET, ""))
+    if _answers(path):
+        return ForkServer(str(path))
+    if not path.parent.is_dir() or not path.name:
+        folder = tempfile.mkdtemp(prefix="course-", dir="/tmp")  # short, for sockets
+        atexit.register(remove, folder)
+        path = Path(folder) / "fork-server"
+        os.environ[SOCKET] = str(path)
+    with path.with_name("lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _answers(path):
+            path.unlink(missing_ok=True)
+            _start(path)
+    return ForkServer(str(path))
+
+
+def _start(path: Path) -> None:
+    """Start a fork server; it ends with this process."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "autograder.sandbox.zygote", os.environ[SOCKET]],
+        [sys.executable, "-m", "autograder.sandbox.zygote", path],
         env=environment(),
         cwd="/",
         stdin=subprocess.PIPE,
@@ -111,19 +123,14 @@ def fork_server() -> ForkServer:
     )
     if process.stdout.readline() != b"ready\n":
         raise CourseError("The fork server did not start; COURSE_DEBUG=1 shows why.")
-    _running.append((process, folder))
-    atexit.register(stop, process, folder)
-    return ForkServer(os.environ[SOCKET])
+    atexit.register(stop, process)
 
 
-def stop(process: subprocess.Popen, folder: str) -> None:
-    """End a fork server and remove its folder."""
+def stop(process: subprocess.Popen) -> None:
+    """End a fork server."""
     with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    remove(folder)
-    if os.environ.get(SOCKET, "").startswith(folder):
-        del os.environ[SOCKET]
 
 
 def remove(folder: str) -> None:
@@ -131,11 +138,11 @@ def remove(folder: str) -> None:
     subprocess.run(["rm", "-rf", "--", folder], stderr=subprocess.DEVNULL, check=False)
 
 
-def _answers(path: str) -> bool:
+def _answers(path: Path) -> bool:
     probe = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with probe:
         try:
-            probe.connect(path)
+            probe.connect(str(path))
         except OSError:
             return False
         return True

@@ -86,25 +86,40 @@ def serve(path: str) -> None:
     os.chmod(path, 0o600)
     listener.listen(64)
     print("ready", flush=True)
+    checkers: dict[int, socket.socket] = {}  # by process: the connection to its grader
     while True:
-        ready, _, _ = select.select([listener, sys.stdin], [], [], 1.0)
+        watched = [listener, sys.stdin, *checkers.values()]
+        ready, _, _ = select.select(watched, [], [], 1.0)
         with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+            while ended := os.waitpid(-1, os.WNOHANG)[0]:
+                if ended in checkers:
+                    checkers.pop(ended).close()
+        for checker, control in checkers.items():
+            if control in ready:  # its grader has hung up
+                os.kill(checker, signal.SIGKILL)
         if sys.stdin in ready and not os.read(0, 1):
             return
         if listener in ready:
-            _start(listener.accept()[0], listener)
+            checkers |= _start(listener.accept()[0], listener)
 
 
-def _start(control: socket.socket, listener: socket.socket) -> None:
-    """Read one request and fork; the child never comes back."""
+def _start(control: socket.socket, listener: socket.socket) -> dict:
+    """Read one request and fork; the child never comes back.
+
+    Gives the connection of a checker, by its process: it must end with its grader. A
+    kernel has a supervisor for that.
+    """
     said, descriptors, _, _ = socket.recv_fds(control, 65536, 4)
-    if os.fork():
+    if not said:  # somebody only asked whether there is a server
         control.close()
+        return {}
+    if child := os.fork():
         for descriptor in descriptors:
             os.close(descriptor)
-        return
+        if json.loads(said)["kind"] == "checker":
+            return {child: control}
+        control.close()
+        return {}
     try:
         listener.close()
         _child(json.loads(said), control, descriptors)
