@@ -246,7 +246,13 @@ def learns(layer: nn.Module, *inputs: Tensor) -> None:
     Raises Mismatch naming the parameters that no gradient reaches.
     """
     layer.zero_grad(set_to_none=True)
-    _weighted_sum(layer(*inputs).pow(2), 98).backward()
+    result = layer(*inputs)
+    outputs = [result] if isinstance(result, Tensor) else list(result)
+    sum(
+        _weighted_sum(output.pow(2), 98 - place)
+        for place, output in enumerate(outputs)
+        if output is not None
+    ).backward()
     still = [
         name
         for name, parameter in layer.named_parameters()
