@@ -70,6 +70,10 @@ def configure(c: Config, root: Path) -> None:
     execute = stock[0] if trusted else "autograder.boundary.execute.SplitExecute"
     clean = "autograder.cleaning.CleanOutputs"  # what students write stays harmless
     c.Autograde.autograde_preprocessors = [execute, clean, *stock[1:-1]]
+    ahead = [] if trusted else ["autograder.boundary.execute.StartAhead"]
+    sanitize = _names(Autograde.sanitize_preprocessors)
+    c.Autograde.sanitize_preprocessors = [*ahead, *sanitize]
+    c.Exporter.optimistic_validation = True  # once, after all preprocessors
     c.HTMLExporter.preprocessors = [clean]
     c.HTMLExporter.filters = {"markdown2html": "autograder.cleaning.markdown2html"}
     c.HTMLExporter.sanitize_html = True
@@ -141,8 +145,7 @@ class Classroom:
         config = self.config()
         config.CourseDirectory.submitted_directory = submitted
         if submitted != "submitted":  # prepared by us, from the released notebook
-            stock = _names(Autograde.sanitize_preprocessors)
-            config.Autograde.sanitize_preprocessors = stock[:-1]
+            config.Autograde.sanitize_preprocessors.pop()
         return NbGraderAPI(CourseDirectory(config=config), config=config)
 
     @contextlib.contextmanager

@@ -68,8 +68,9 @@ class Exercise:
         for name in names:
             if name not in found:
                 raise CourseError(
-                    f"{self.name}: exercise.md asks for {name}, and {self.reference.name} "
-                    f"does not define it. Expected one of: {', '.join(found)}."
+                    f"{self.name}: exercise.md asks for {name}, and "
+                    f"{self.reference.name} does not define it. "
+                    f"Expected one of: {', '.join(found)}."
                 )
         return {name: found[name] for name in names}
 

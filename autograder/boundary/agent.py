@@ -5,13 +5,17 @@ all that leaves it is a message of plain values.
 """
 
 import builtins
+import contextlib
+import io
 import sys
 import traceback
 
 from ipykernel.jsonutil import json_clean
 from torch import nn
+from tornado.ioloop import IOLoop
 
-from autograder.boundary.wire import Channel, WireError, pack, unpack
+from autograder.boundary.proxy import PRINTED
+from autograder.boundary.wire import Channel, Gone, WireError, pack, unpack
 from exercises import checks
 
 #: Set by the sandbox when the kernel starts: the socket to the checker.
@@ -26,17 +30,32 @@ LIBRARY = {
 
 
 def serve(namespace: dict) -> None:
-    """Answer requests until the checker says that its cell is done; else raise Gone."""
-    desk = Desk(namespace)
-    while True:
-        request, buffers = CHANNEL.receive()
-        if request.get("op") == "done":
-            return
-        answer, raw = desk.answer(request, buffers)
-        try:
-            CHANNEL.send(answer, raw)
-        except WireError as error:
-            CHANNEL.send({"error": "ValueError", "message": str(error)})
+    """Answer requests until the checker says that its cell is done; else raise Gone.
+
+    What the answers print is kept, and goes back at the end.
+    """
+    desk, printed = Desk(namespace), Kept()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        while True:
+            request, buffers = CHANNEL.receive()
+            if request.get("op") == "done":
+                CHANNEL.send({"printed": printed.getvalue()})
+                return
+            answer, raw = desk.answer(request, buffers)
+            try:
+                CHANNEL.send(answer, raw)
+            except WireError as error:
+                CHANNEL.send({"error": "ValueError", "message": str(error)})
+
+
+class Kept(io.StringIO):
+    """A text that stops to grow when it is long enough."""
+
+    def write(self, text: str) -> int:
+        """Keep a text if there is room for it."""
+        if self.tell() < PRINTED:
+            super().write(text[:PRINTED])
+        return len(text)
 
 
 class Desk:
@@ -146,6 +165,16 @@ def answer_always(kernel) -> None:
     kernel.do_execute, kernel.shell._showtraceback = do_execute, show_lines
 
 
-def run_for_checker() -> None:
-    """Serve the namespace of this kernel; what the grader has the kernel execute."""
-    serve(sys.modules["__main__"].__dict__)
+def answer_between_cells() -> None:
+    """Serve the namespace of this kernel in its main thread, whenever it is asked."""
+    loop, namespace = IOLoop.current(), sys.modules["__main__"].__dict__
+
+    def attend(*_) -> None:
+        try:
+            serve(namespace)
+        except (Gone, WireError):
+            loop.remove_handler(CHANNEL.sock)
+        if "matplotlib.pyplot" in sys.modules:  # no cell may show what a test drew
+            sys.modules["matplotlib.pyplot"].close("all")
+
+    loop.add_handler(CHANNEL.sock, attend, IOLoop.READ)

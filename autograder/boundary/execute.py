@@ -8,10 +8,11 @@ import math
 import socket
 from dataclasses import replace
 
+from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
-from nbformat.v4 import new_code_cell, new_output
-from nbgrader.preprocessors import Execute
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from traitlets import Float, Int
 
 from autograder.boundary.wire import Channel, Gone, WireError
@@ -20,8 +21,7 @@ from autograder.sandbox.provisioner import JailManager
 from autograder.sandbox.server import fork_server
 from exercises.mistakes import MIME
 
-SERVE = "__import__('autograder.boundary.agent', fromlist=['x']).run_for_checker()"
-PATIENCE = 30.0  # seconds that a verdict may take once the answers are given
+PATIENCE = 30.0  # seconds that a verdict may take beyond the answers it asks for
 REASONS = {
     "cpu": ("TimeLimit", "this took more CPU time than is allowed, and was stopped"),
     "wall": ("TimeLimit", "this took longer than is allowed, and was stopped"),
@@ -52,27 +52,24 @@ class SplitExecute(Execute):
 
     def preprocess(self, nb, resources, km=None):
         """Execute a notebook; a dead or stopped kernel leaves the earlier points."""
-        limits = replace(Limits(), memory=self.memory_bytes)
-        to_checker, to_student = socket.socketpair()
-        control, given = socket.socketpair()
-        request = {"kind": "checker", "seconds": self.cell_wall_seconds}
-        checker = fork_server().start(request, [given, to_checker])
-        given.close()
-        to_checker.close()
-        manager = JailManager()
-        manager.limits, manager.beside = limits, to_student
-        manager.work_folder = resources["metadata"].get("path", "")
+        pair = Pair.waiting(resources) or self.start_pair(resources)
         self.seen = 0
         self.skip_cells_with_tag = ""
         try:
-            return self._run(nb, resources, manager, Channel(control))
+            return self._run(nb, resources, pair)
         finally:
-            control.close()
-            checker.close()
+            pair.close()
 
-    def _run(self, nb, resources, manager, checker: Channel):
-        """Start the kernel and go through the cells; see :meth:`preprocess`."""
-        NotebookClient.__init__(self, nb, manager)
+    def start_pair(self, resources) -> "Pair":
+        """Start a jail for a notebook, with the files beside it, and a checker."""
+        limits = replace(Limits(), memory=self.memory_bytes)
+        folder = resources["metadata"].get("path", "")
+        return Pair(limits, folder, self.cell_wall_seconds)
+
+    def _run(self, nb, resources, pair: "Pair"):
+        """Go through the cells; see :meth:`preprocess`."""
+        pair.confirm()
+        NotebookClient.__init__(self, nb, pair.manager)
         self.reset_execution_trackers()
         self._check_assign_resources(resources)
         self.timeout = None
@@ -86,7 +83,7 @@ class SplitExecute(Execute):
                 if stopped:
                     _stopped(cell, "exit", earlier=True)
                 else:
-                    stopped = self._cell(cell, index, checker)
+                    stopped = self._cell(cell, index, pair.channel)
         return nb, self.resources
 
     def _cell(self, cell, index: int, checker: Channel) -> str:
@@ -95,74 +92,67 @@ class SplitExecute(Execute):
         is_test = about.get("grade") and not about.get("solution")
         started = self.km.provisioner.started
         started.send(cpu=self.cell_cpu_seconds, wall=self.cell_wall_seconds)
-        self.seen = 0
-        reason, served = "", True
-        try:
-            if is_test or about.get("locked"):
-                checker.send({"source": cell.source, "serves": bool(is_test)})
-            if is_test:
-                served = self._serve(cell, index)
-            else:
-                self.execute_cell(cell, index, store_history=True)
-        except (DeadKernelError, CellTimeoutError, Flood) as error:
-            started.wait(2.0)
-            reason = "output" if isinstance(error, Flood) else started.why or "exit"
-            reason = reason if reason in REASONS else "exit"
-            started.close()
-        except Gone:  # the checker's end is no fault of the learner's
-            self.log.error("The checker has ended")
-        except Exception:  # the learner's process may send anything at all
-            self.log.exception("The kernel broke the protocol")
-            reason = "protocol"
-            started.close()
-        if is_test or about.get("locked"):
-            if not served:  # the checker waits for an answer that will not come
-                started.close()
-            self._verdict(cell, about, checker, bool(is_test))
+        reason = ""
+        if is_test:
+            self.code_cells_executed += 1
+            said = self._ask(cell, checker)
+            self._write_verdict(cell, said, float(about["points"]))
+            if said.get("ended"):
+                reason = _why_ended(started)
+        else:
+            reason = self._execute(cell, index)
+            if about.get("locked"):
+                self._ask(cell, checker)
         if reason:
+            started.close()
             _stopped(cell, reason)
         return reason
 
-    def _serve(self, cell, index: int) -> bool:
-        """Let the kernel answer the checker; keep what the answers print.
+    def _execute(self, cell, index: int) -> str:
+        """Execute a cell in the jail; give the reason if the kernel ended."""
+        self.seen = 0
+        try:
+            self.execute_cell(cell, index, store_history=True)
+        except Flood:
+            return "output"
+        except (DeadKernelError, CellTimeoutError):
+            return _why_ended(self.km.provisioner.started)
+        except Exception:  # the learner's process may send anything at all
+            self.log.exception("The kernel broke the protocol")
+            return "protocol"
+        return ""
 
-        Tells whether it answered to the end of the test.
+    def _ask(self, cell, checker: Channel) -> dict:
+        """Have the checker run a cell, and give what it says.
+
+        It asks the kernel for the answers itself, and learns when that has ended.
         """
-        served = new_code_cell(SERVE)
         try:
-            self.execute_cell(served, index, store_history=False)
-        finally:
-            self.nb.cells[index] = cell  # nbclient puts what it ran there
-        cell.outputs += [o for o in served.outputs if o.output_type == "stream"]
-        return all(o.output_type != "error" for o in served.outputs)
-
-    def _verdict(self, cell, about: dict, checker: Channel, is_test: bool) -> None:
-        """Write what the checker says of a cell into its outputs."""
-        try:
-            if is_test and not checker.waits(PATIENCE):
-                self.km.provisioner.started.close()
-            said, _ = checker.receive(PATIENCE if is_test else self.cell_wall_seconds)
+            is_test = cell.metadata["nbgrader"]["grade"]
+            checker.send({"source": cell.source, "serves": is_test})
+            return checker.receive(self.cell_wall_seconds + PATIENCE)[0]
         except (Gone, WireError):
             checker.close()  # what it says later would be taken for the next verdict
             text = "the test itself did not come to an end, here or earlier"
             told = {"ename": "CheckerEnded", "evalue": text, "traceback": [text]}
-            said = {"error": told}
-        if not is_test:
-            return
+            return {"error": told}
+
+    def _write_verdict(self, cell, said: dict, points: float) -> None:
+        """Write what the checker says of a test into its outputs.
+
+        All of it is on stdout: stock gives 0 for anything on stderr.
+        """
         cell.execution_count = self.code_cells_executed
-        for output in cell.outputs:
-            output.name = "stdout"  # stock gives 0 for anything on stderr
-        if said.get("printed"):
-            cell.outputs.append(
-                new_output("stream", name="stdout", text=said["printed"])
-            )
+        for text in (said.get("answers_printed"), said.get("printed")):
+            if text:
+                cell.outputs.append(new_output("stream", name="stdout", text=text))
         for text, data in said.get("displays", []):
             bundle = {"text/plain": text, **data}
             cell.outputs.append(new_output("display_data", data=bundle))
         if said.get("error"):
             cell.outputs.append(new_output("error", **said["error"]))
         elif said.get("value") is not None:
-            _partial(cell, said["value"], float(about["points"]))
+            _partial(cell, said["value"], points)
 
     def process_message(self, msg, cell, cell_index):
         """Keep output sound and within its bounds; a flood ends the notebook.
@@ -187,6 +177,82 @@ class SplitExecute(Execute):
                     cell.outputs.append(new_output("stream", name="stdout", text=text))
                 return None
         return super().process_message(msg, cell, cell_index)
+
+
+class Pair:
+    """A kernel in its jail and a checker, with a socket between them.
+
+    Both start at once; :meth:`confirm` waits until they are there.
+    """
+
+    _waiting: "Pair | None" = None
+
+    def __init__(self, limits: Limits, folder: str, seconds: float):
+        self.folder = folder
+        to_checker, to_student = socket.socketpair()
+        control, given = socket.socketpair()
+        self.channel = Channel(control)
+        request = {"kind": "checker", "seconds": seconds}
+        self.checker = fork_server().start(request, [given, to_checker])
+        given.close()
+        to_checker.close()
+        self.manager = JailManager()
+        self.manager.limits, self.manager.beside = limits, to_student
+        self.manager.work_folder = folder
+        run_sync(self.manager.start_kernel)()
+
+    def confirm(self) -> None:
+        """Wait until both have started. Raises CourseError when one cannot."""
+        self.checker.confirm()
+        self.manager.provisioner.started.confirm()
+
+    def close(self) -> None:
+        """End both; the kernel has ended already if its notebook was run."""
+        self.channel.close()
+        self.checker.close()
+        if self.manager.has_kernel:
+            run_sync(self.manager.shutdown_kernel)(now=True)
+
+    @classmethod
+    def wait(cls, pair: "Pair | None") -> None:
+        """Keep a pair for the notebook that comes next, in place of an earlier one."""
+        if cls._waiting:
+            cls._waiting.close()
+        cls._waiting = pair
+
+    @classmethod
+    def waiting(cls, resources) -> "Pair | None":
+        """Give the pair that was started for this notebook, if there is one."""
+        pair, cls._waiting = cls._waiting, None
+        if pair and pair.folder != resources["metadata"].get("path", ""):
+            pair.close()
+            return None
+        return pair
+
+
+class StartAhead(NbGraderPreprocessor):
+    """Start the jail of a notebook while nbgrader still prepares it.
+
+    It is the first of ``Autograde.sanitize_preprocessors``; the files that the jail
+    gets lie in place by then.
+    """
+
+    def preprocess(self, nb, resources):
+        """Pass the notebook on unchanged."""
+        about = resources["nbgrader"]
+        course = self.parent.parent.coursedir
+        folder = course.format_path(
+            course.autograded_directory, about["student"], about["assignment"]
+        )
+        execute = SplitExecute(parent=self.parent)
+        Pair.wait(execute.start_pair({"metadata": {"path": folder}}))
+        return nb, resources
+
+
+def _why_ended(started) -> str:
+    """Name the reason for which a kernel has ended."""
+    started.wait(2.0)
+    return started.why if started.why in REASONS else "exit"
 
 
 class Flood(Exception):

@@ -25,8 +25,20 @@ class Started:
     """Something that the fork server started, and the connection that it lives by."""
 
     control: socket.socket
+    kind: str
     status: int | None = None
     why: str = ""
+
+    confirmed: bool = False
+
+    def confirm(self) -> None:
+        """Wait until it has started. Raises CourseError when it could not."""
+        end = time.monotonic() + 30
+        while not self.confirmed and self.status is None and time.monotonic() < end:
+            self._listen(1.0)
+        if not self.confirmed:
+            why = self.why or "no answer in time"
+            raise CourseError(f"No {self.kind} could be started: {why}")
 
     def poll(self) -> int | None:
         """Give the exit status, or None while it runs."""
@@ -61,6 +73,7 @@ class Started:
         except OSError:
             said = b""
         message = json.loads(said) if said else {"exit": -9, "why": "gone"}
+        self.confirmed = self.confirmed or "started" in message
         if "exit" in message:
             self.status, self.why = message["exit"], message["why"]
 
@@ -72,19 +85,18 @@ class ForkServer:
         self.path = path
 
     def start(self, request: dict, sockets: list[socket.socket]) -> Started:
-        """Fork something off. Raises CourseError when the server does not answer."""
+        """Have something forked off; what is given back confirms when it is there.
+
+        Raises CourseError when the server does not answer.
+        """
         control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             control.connect(self.path)
             numbers = [sock.fileno() for sock in sockets]
             socket.send_fds(control, [json.dumps(request).encode()], numbers)
-            control.settimeout(30)
-            said = json.loads(control.recv(4096) or b'{"why": "it ended at once"}')
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise CourseError(f"The fork server does not answer: {error}") from error
-        if "started" not in said:
-            raise CourseError(f"No {request['kind']} could be started: {said['why']}")
-        return Started(control)
+        return Started(control, request["kind"])
 
 
 def fork_server() -> ForkServer:

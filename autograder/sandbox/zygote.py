@@ -21,6 +21,19 @@ from pathlib import Path
 SEED = 20170612  # the day "Attention Is All You Need" appeared; any fixed number does
 CHECKER_BYTES = 16_000_000_000  # of address space
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+IMPORTED_LATE = (  # by a kernel when it starts, and by its first traceback
+    "tornado.platform.asyncio",
+    "tornado.queues",
+    "ipykernel.debugger",
+    "IPython.core.oinspect",
+    "IPython.core.completerlib",
+    "IPython.core.logger",
+    "IPython.extensions.storemagic",
+    "sqlite3",
+    "stack_data.core",
+    "pygments.formatters.terminal256",
+    "faulthandler",
+)
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
 
 
@@ -51,6 +64,7 @@ def warm_up() -> None:
         "IPython.core.interactiveshell",
         "ipykernel.ipkernel",
         "ipykernel.kernelapp",
+        *IMPORTED_LATE,
         "autograder.boundary.agent",
         "autograder.boundary.checker",
         "autograder.sandbox.jail",
@@ -166,6 +180,7 @@ def _kernel(request: dict, descriptors: list[int]) -> None:
     leave = {"exit": sys.exit, "quit": sys.exit}  # they end a cell, not the kernel
     app.shell.user_ns.update(leave)
     agent.answer_always(app.kernel)
+    agent.answer_between_cells()
     app.start()
 
 
