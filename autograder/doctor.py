@@ -88,6 +88,7 @@ async def _look_out() -> str:
     mine, manager.beside = socket.socketpair()
     with mine:
         await manager.start_kernel()
+        manager.provisioner.started.confirm()
         client = manager.client()
         client.start_channels()
         try:
