@@ -114,7 +114,7 @@ def collect(
     for one in report.refused:
         out.print(printable(f"refused: {one.what}: {one.why}"), markup=False)
     if report.older:
-        out.print(f"{len(report.older)} files of older attempts were left out.")
+        out.print(f"left out, of older attempts: {len(report.older)}")
     out.print(
         f"{len(report.new)} collected, {len(report.unchanged)} unchanged, "
         f"{len(report.refused)} refused: {classroom.root / 'submitted'}"

@@ -111,13 +111,14 @@ def _due(classroom: Classroom, assignment: str) -> datetime | None:
 def _arrivals(classroom, assignment: str, entries, released, report) -> list[Arrival]:
     """Tell who handed each file in; refuse those that do not say."""
     others = set(classroom.assignments()) - {assignment}
-    depth = unwrapped(entries, assignment, released)
+    notebooks = [name for name in released if name.endswith(".ipynb")]
+    depth = unwrapped(entries, assignment, notebooks)
     found = []
     for entry in (replace(e, path=e.path[depth:]) for e in entries):
         if _is_of(others, entry):
             continue
         try:
-            found.append(arrival(entry, assignment, released))
+            found.append(arrival(entry, assignment, notebooks))
         except CourseError as error:
             report.refused.append(Refused(str(entry), str(error)))
     guesses = Counter(file.owner.key for file in found if file.guessed)

@@ -77,17 +77,17 @@ def export(
     if lms == "canvas":
         rows = canvas_rows(assignment, marks)
         lost = [m for m in marks if not _known_to_canvas(m.person)]
-        why = "have no canvas_id, no SIS id and no name: Canvas cannot find them"
+        why = "without canvas_id, SIS id or name, so that Canvas cannot find them"
     else:
         rows = moodle_rows(marks)
         lost = [m for m in marks if not (m.person.moodle_id or m.person.email)]
-        why = "have no Identifier and no e-mail address: match them by ID number"
+        why = "without Identifier or e-mail address; match them by ID number"
         notes += _note(
             [m for m in marks if m.score > m.most],
-            "have more than the most there is: Moodle skips them",
+            "over the maximum, so that Moodle skips them",
         )
     notes += _note(lost, why)
-    notes += _note([m for m in marks if m.unmarked], "wait for a mark by hand")
+    notes += _note([m for m in marks if m.unmarked], "waiting for a mark by hand")
     path = classroom.root / f"{lms}-{assignment}.csv"
     text = io.StringIO(newline="")
     csv.writer(text).writerows([harmless(cell) for cell in row] for row in rows)
@@ -143,7 +143,7 @@ def _note(marks: list[Mark], what: str) -> list[str]:
 def _list(ids: list[str], what: str) -> list[str]:
     """Say something of students, the first few by name; nothing of none."""
     more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
-    return [f"{', '.join(ids[:5])}{more} {what}"] if ids else []
+    return [f"{what}: {', '.join(ids[:5])}{more}"] if ids else []
 
 
 # --- what the gradebook says ----------------------------------------------------------
@@ -185,8 +185,8 @@ def _look_at_work(classroom, assignment: str, marked: set[str], notes) -> None:
             failed.append(student)
         elif student not in marked:
             waiting.append(student)
-    notes += _list(failed, "could not be graded: left out")
-    notes += _list(waiting, "handed in what is not graded yet: run course grade")
+    notes += _list(failed, "left out, could not be graded")
+    notes += _list(waiting, "not graded since they handed in; run course grade")
 
 
 def _person(student, roster: Roster | None, called: dict[str, str]) -> Person:

@@ -32,7 +32,8 @@ def model(tmp_path_factory):
         gradebook.update_or_create_assignment(NAME, duedate=due)
         gradebook.update_or_create_assignment("02-other")
     (room.root / "release" / NAME).mkdir()
-    (room.root / "release" / NAME / NOTEBOOK).write_text("{}")
+    for name in (NOTEBOOK, "requirements.txt"):
+        (room.root / "release" / NAME / name).write_text("{}")
     return room
 
 
