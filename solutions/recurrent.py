@@ -102,12 +102,13 @@ class Seq2Seq(nn.Module):
     ``attention`` is "none" (the last state is the only context), "dot" or "additive".
     Shapes: source (batch, source_len), target_in (batch, target_len), both of token
     ids -> logits (batch, target_len, vocab_size), weights (batch, target_len,
-    source_len) or None. Raises ValueError for another ``attention``.
+    source_len) or None. Each step is predicted from the decoder's state and the context,
+    in this order. Raises ValueError for another ``attention``.
     Source: Sutskever et al. (2014); Bahdanau et al. (2015); Luong et al. (2015).
     """
 
     def __init__(self, vocab_size: int, d_hidden: int, attention: str = "none"):
-        """Create two embeddings, two LSTMs, the attention and the output layer."""
+        """Create two embeddings, two LSTMs, what attention needs, and the output."""
         super().__init__()
         if attention not in ("none", "dot", "additive"):
             raise ValueError(
@@ -118,7 +119,8 @@ class Seq2Seq(nn.Module):
         self.target_embedding = nn.Embedding(vocab_size, d_hidden)
         self.encoder = nn.LSTM(d_hidden, d_hidden, batch_first=True)
         self.decoder = nn.LSTM(d_hidden, d_hidden, batch_first=True)
-        self.additive = AdditiveAttention(d_hidden, d_hidden, d_hidden)
+        if attention == "additive":
+            self.additive = AdditiveAttention(d_hidden, d_hidden, d_hidden)
         self.output = nn.Linear(2 * d_hidden, vocab_size)
 
     def forward(

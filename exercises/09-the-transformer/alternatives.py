@@ -1,6 +1,5 @@
 """Right answers to chapter 09 written differently: each must get full marks."""
 
-import functools
 import math
 
 import torch
@@ -89,7 +88,10 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     def __init__(self, d_model, num_heads, d_ff, dropout=0.0):
         super().__init__()
-        wrap = functools.partial(Residual, d_model, dropout=dropout)
+
+        def wrap(sublayer):
+            return Residual(d_model, sublayer, dropout=dropout)
+
         self.feed_forward = wrap(FeedForward(d_model, d_ff))
         self.cross_attention = wrap(CrossAttention(d_model, num_heads))
         heads = MultiHeadAttention(d_model, num_heads, attend=masked_attention)
@@ -130,7 +132,10 @@ class Encoder(nn.Module):
             self.layers.append(EncoderLayer(d_model, num_heads, d_ff, **more))
 
     def forward(self, x, mask=None):
-        return functools.reduce(lambda y, layer: layer(y, mask=mask), self.layers, x)
+        outputs = [x]
+        for layer in self.layers:
+            outputs.append(layer(outputs[-1], mask=mask))
+        return outputs[-1]
 
 
 @right("in a Sequential that is walked through by hand")

@@ -888,10 +888,8 @@ class Encoder(nn.Module):
     def __init__(self, num_layers, d_model, num_heads, d_ff, **more):
         super().__init__()
         self.layers = nn.ModuleList(
-
-                EncoderLayer(d_model, num_heads, d_ff, **more)
-                for _ in range(num_layers - 1)
-
+            EncoderLayer(d_model, num_heads, d_ff, **more)
+            for _ in range(num_layers - 1)
         )
 
     def forward(self, x, mask=None):
