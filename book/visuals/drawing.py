@@ -21,13 +21,21 @@ colours = SimpleNamespace(
 BLUES = LinearSegmentedColormap.from_list("course", [colours.paper, colours.blue])
 
 
-def draw_weights(axis: Axes, weights: Tensor, tokens: list[str], title: str) -> None:
+def draw_weights(
+    axis: Axes,
+    weights: Tensor,
+    tokens: list[str],
+    title: str,
+    keys: list[str] | None = None,
+) -> None:
     """Draw attention weights as a heat map with its numbers.
 
-    Shapes: weights (query_len, key_len); ``tokens`` names both axes.
+    Shapes: weights (query_len, key_len); ``tokens`` names both axes, or the queries
+    alone where ``keys`` are given.
     """
+    keys = tokens if keys is None else keys
     axis.imshow(weights.detach(), cmap=BLUES, vmin=0, vmax=1)
-    axis.set_xticks(range(weights.shape[1]), tokens[: weights.shape[1]])
+    axis.set_xticks(range(weights.shape[1]), keys[: weights.shape[1]])
     axis.set_yticks(range(weights.shape[0]), tokens[: weights.shape[0]])
     axis.set_xlabel(say("who is looked at"))
     axis.set_ylabel(say("who asks"))
