@@ -305,6 +305,17 @@ def with_sublayer(target, matrix: Tensor, *args, **options):
     return target(*args, SubLayer(matrix), **options)
 
 
+@beside
+def with_embedding(target, table: Tensor) -> tuple:
+    """Call a function or class that takes an ``nn.Embedding`` holding ``table``.
+
+    Gives what ``target`` gives, and the embedding that it was given.
+    Shapes: table (vocab_size, d_model).
+    """
+    embedding = nn.Embedding.from_pretrained(table.detach().clone(), freeze=False)
+    return target(embedding), embedding
+
+
 def torch_layer(kind: type, *sizes: int, seed: int = 0, **options) -> nn.Module:
     """Make one of PyTorch's encoder or decoder layers with drawn weights.
 

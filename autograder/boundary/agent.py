@@ -25,6 +25,7 @@ LIBRARY = {
     "gradient": checks.gradient,
     "learns": checks.learns,
     "set_weights": checks.set_weights,
+    "with_embedding": checks.with_embedding,
     "with_sublayer": checks.with_sublayer,
 }
 
