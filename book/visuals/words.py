@@ -84,6 +84,12 @@ KOREAN = {
     "without mask": "마스크 없이",
     "without cross-attention": "크로스 어텐션 없이",
     "floor": "바닥값",
+    "after attention": "어텐션 뒤",
+    "after feed-forward": "피드포워드 뒤",
+    "output": "출력",
+    "slope": "기울기",
+    "64, no bend": "64, 활성화 없음",
+    "rows of the memory": "메모리의 행",
 }
 
 
