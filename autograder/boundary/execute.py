@@ -4,6 +4,7 @@ It goes into ``Autograde.autograde_preprocessors``, so that the stock ``nbgrader
 autograde`` uses it too. Scores follow from the checker's verdict alone.
 """
 
+import contextlib
 import math
 import socket
 from dataclasses import replace
@@ -153,6 +154,11 @@ class SplitExecute(Execute):
             cell.outputs.append(new_output("error", **said["error"]))
         elif said.get("value") is not None:
             _partial(cell, said["value"], points)
+
+    async def _async_poll_kernel_alive(self) -> None:
+        """Watch the kernel as nbclient does; after a flood nobody waits for the news."""
+        with contextlib.suppress(AssertionError):  # the client has been put away
+            await super()._async_poll_kernel_alive()
 
     def process_message(self, msg, cell, cell_index):
         """Keep output sound and within its bounds; a flood ends the notebook.
