@@ -132,6 +132,35 @@ def draw_transformer() -> Figure:
     return figure
 
 
+def draw_translators() -> Figure:
+    """Draw a decoder behind one context vector, and one that looks at every state."""
+    figure, axis = _canvas(7.4, 3.3)
+    for left, title in ((0.0, "one context for all steps"), (3.8, "one for each step")):
+        states = [left + 0.55 + 0.75 * i for i in range(4)]
+        steps = [left + 0.92 + 0.75 * i for i in range(3)]
+        middle = (states[0] + states[-1]) / 2
+        for x, name in [*zip(states, "1234", strict=True)]:
+            small = {"width": 0.5, "height": 0.42}
+            _box(axis, x, 0.3, f"$s_{name}$", colours.pale, **small)
+        for x, name in zip(steps, "123", strict=True):
+            _box(axis, x, 2.5, f"$h_{name}$", colours.green, width=0.5, height=0.42)
+        for row, y in ((states, 0.3), (steps, 2.5)):
+            for one, next_one in zip(row, row[1:], strict=False):
+                _arrow(axis, (one + 0.25, y), (next_one - 0.25, y))
+        _box(axis, middle, 1.4, say("context"), colours.rose, width=1.0, height=0.42)
+        axis.text(left + 0.3, 3.0, say(title), size=9.5, color=colours.soft)
+        if left == 0:
+            _arrow(axis, (states[-1], 0.51), (middle + 0.4, 1.19))
+            for x in steps:
+                _arrow(axis, (middle, 1.61), (x, 2.29))
+            continue
+        for x, weight in zip(states, (0.8, 1.4, 5.0, 1.0), strict=True):
+            line = {"color": colours.blue, "linewidth": weight, "alpha": 0.8}
+            axis.plot([x, middle], [0.51, 1.19], solid_capstyle="round", **line)
+        _arrow(axis, (middle, 1.61), (steps[1], 2.29))
+    return figure
+
+
 def draw_residual_orders() -> Figure:
     """Draw the two orders of a layer: the norm after the sum, and before the layer."""
     figure, axis = _canvas(7.4, 3.3)

@@ -90,6 +90,15 @@ KOREAN = {
     "slope": "기울기",
     "64, no bend": "64, 활성화 없음",
     "rows of the memory": "메모리의 행",
+    "one context for all steps": "모든 스텝에 컨텍스트 하나",
+    "one for each step": "스텝마다 하나",
+    "context": "컨텍스트",
+    "number of words": "단어 수",
+    "no attention": "어텐션 없음",
+    "dot product attention": "내적 어텐션",
+    "additive attention": "가산 어텐션",
+    "place in the source": "원문에서의 자리",
+    "by guessing": "무작위 추측",
 }
 
 
