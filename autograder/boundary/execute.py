@@ -156,7 +156,7 @@ class SplitExecute(Execute):
             _partial(cell, said["value"], points)
 
     async def _async_poll_kernel_alive(self) -> None:
-        """Watch the kernel as nbclient does; after a flood nobody waits for the news."""
+        """Watch the kernel as nbclient does; after a flood nobody waits for it."""
         with contextlib.suppress(AssertionError):  # the client has been put away
             await super()._async_poll_kernel_alive()
 
