@@ -99,6 +99,16 @@ KOREAN = {
     "additive attention": "가산 어텐션",
     "place in the source": "원문에서의 자리",
     "by guessing": "무작위 추측",
+    "without the scale": "스케일 없이",
+    "with the scale": "스케일을 적용하여",
+    "width of a key": "키의 차원",
+    "keys in use, of 32": "32개 중 쓰이는 키",
+    "share of rows that are stuck": "굳어 버린 행의 비율",
+    "root of d_head": "d_head의 제곱근",
+    "no scale": "스케일 없음",
+    "root of d_model": "d_model의 제곱근",
+    "two heads of 128": "너비 128인 헤드 2개",
+    "64 heads of 4": "너비 4인 헤드 64개",
 }
 
 
