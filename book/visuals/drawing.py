@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from itertools import pairwise
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -145,7 +146,7 @@ def draw_translators() -> Figure:
         for x, name in zip(steps, "123", strict=True):
             _box(axis, x, 2.5, f"$h_{name}$", colours.green, width=0.5, height=0.42)
         for row, y in ((states, 0.3), (steps, 2.5)):
-            for one, next_one in zip(row, row[1:], strict=False):
+            for one, next_one in pairwise(row):
                 _arrow(axis, (one + 0.25, y), (next_one - 0.25, y))
         _box(axis, middle, 1.4, say("context"), colours.rose, width=1.0, height=0.42)
         axis.text(left + 0.3, 3.0, say(title), size=9.5, color=colours.soft)

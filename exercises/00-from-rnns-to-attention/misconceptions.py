@@ -258,7 +258,7 @@ def lstm_step(x, hidden, cell, W_x, W_h, bias):
 )
 def lstm_step(x, hidden, cell, W_x, W_h, bias):
     gates = x @ W_x + hidden @ W_h + bias
-    write, keep, candidate, show = gates.chunk(4, dim=-1)
+    write, _keep, candidate, show = gates.chunk(4, dim=-1)
     cell = cell + torch.sigmoid(write) * torch.tanh(candidate)
     return torch.sigmoid(show) * torch.tanh(cell), cell
 
@@ -271,7 +271,7 @@ def lstm_step(x, hidden, cell, W_x, W_h, bias):
 )
 def lstm_step(x, hidden, cell, W_x, W_h, bias):
     gates = x @ W_x + hidden @ W_h + bias
-    write, keep, candidate, show = gates.chunk(4, dim=-1)
+    write, _keep, candidate, show = gates.chunk(4, dim=-1)
     cell = (1 - torch.sigmoid(write)) * cell + torch.sigmoid(write) * torch.tanh(
         candidate
     )
@@ -386,7 +386,7 @@ def lstm_step(x, hidden, cell, W_x, W_h, bias):
 )
 def lstm_step(x, hidden, cell, W_x, W_h, bias):
     gates = x @ W_x + hidden @ W_h + bias
-    write, keep, candidate, show = gates.chunk(4, dim=-1)
+    _write, keep, candidate, show = gates.chunk(4, dim=-1)
     cell = torch.sigmoid(keep) * cell + torch.tanh(candidate)
     return torch.sigmoid(show) * torch.tanh(cell), cell
 
@@ -398,7 +398,7 @@ def lstm_step(x, hidden, cell, W_x, W_h, bias):
 )
 def lstm_step(x, hidden, cell, W_x, W_h, bias):
     gates = x @ W_x + hidden @ W_h + bias
-    write, keep, candidate, show = gates.chunk(4, dim=-1)
+    write, keep, candidate, _show = gates.chunk(4, dim=-1)
     cell = torch.sigmoid(keep) * cell + torch.sigmoid(write) * torch.tanh(candidate)
     return torch.tanh(cell), cell
 
@@ -1036,7 +1036,7 @@ class Seq2Seq(nn.Module):
         self.output = nn.Linear(2 * d_hidden, vocab_size)
 
     def forward(self, source, target_in):
-        states, (last, cell) = self.encoder(self.source_embedding(source))
+        states, (last, _cell) = self.encoder(self.source_embedding(source))
         hidden, _ = self.decoder(self.target_embedding(target_in))
         if self.attention == "none":
             context = last[0][:, None].expand_as(hidden)
@@ -1214,7 +1214,7 @@ class Seq2Seq(nn.Module):
         self.output = nn.Linear(2 * d_hidden, vocab_size)
 
     def forward(self, source, target_in):
-        states, (last, cell) = self.encoder(self.source_embedding(source))
+        _states, (last, cell) = self.encoder(self.source_embedding(source))
         hidden, _ = self.decoder(self.target_embedding(target_in), (last, cell))
         if self.attention == "none":
             context = last[0][:, None].expand_as(hidden)
