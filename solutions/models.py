@@ -312,17 +312,25 @@ class Stack(nn.Module):
             self.relative = RelativeBias(*sizes, both_ways=not causal)
 
     def forward(
-        self, tokens, real=None, memory=None, memory_real=None, cache=None, **more
+        self,
+        tokens: Tensor,
+        real: Tensor | None = None,
+        memory: Tensor | None = None,
+        memory_real: Tensor | None = None,
+        cache: dict | None = None,
+        places: Tensor | None = None,
+        **more: Tensor,
     ) -> list[Tensor]:
         """Apply all blocks; ``real`` (batch, key_len) is True where tokens are real.
 
         With a ``cache`` (see :meth:`Model.new_cache`) ``tokens`` are the new ones only,
-        and ``real`` covers the old ones too.
+        and ``real`` covers the old ones too. ``places`` are positions that are not
+        counted from the beginning.
         """
         config, seq = self.config, tokens.shape[1]
         past = cache["length"] if cache else 0
         real = torch.ones_like(tokens, dtype=torch.bool) if real is None else real
-        places = self.places(tokens, real, past)
+        places = self.places(tokens, real, past) if places is None else places
         x = self.embeddings(tokens, places, **more)
         blocks = self.sparse_blocks(seq) if config.block else None
         spots = torch.arange(past, past + seq, device=tokens.device)[None]
