@@ -21,7 +21,14 @@ ZIP_BYTES, ZIP_FILES = NOTEBOOK_BYTES, 10_000  # of a zip inside the source
 RATIO, SMALL = 200, 1_000_000  # how much smaller than its content a zip may be
 NAME_BYTES, DEPTH = 200, 20
 NO_DATE = (1980, 1, 1, 0, 0, 0)
-LEFT_BY_MACHINES = {"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"}
+LEFT_BY_MACHINES = {
+    "__MACOSX",
+    "__pycache__",
+    ".ipynb_checkpoints",
+    ".git",
+    "Thumbs.db",
+    "desktop.ini",
+}
 
 
 @dataclass(frozen=True)
@@ -56,8 +63,11 @@ class Listing:
         """Take a file, or refuse it; leave out what machines leave behind."""
         if wrong := wrong_name(name):
             self.refused.append(Refused(name, wrong))
-        elif any(p.startswith(".") or p in LEFT_BY_MACHINES for p in entry.path):
+        elif any(p.startswith("._") or p in LEFT_BY_MACHINES for p in entry.path):
             return
+        elif any(part.startswith(".") for part in entry.path):
+            if entry.path[-1].endswith((".ipynb", ".zip")):
+                self.refused.append(Refused(name, "is hidden: begins with a dot"))
         elif wrong := why or wrong_size(entry):
             self.refused.append(Refused(name, wrong))
         else:

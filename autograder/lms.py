@@ -71,8 +71,8 @@ def arrival(entry: Entry, assignment: str, notebooks: list[str]) -> Arrival:
     if assignment in path[1:-1]:
         place = path.index(assignment, 1)
         owner = Owner(path[place - 1])
-        inner = composed(path[place + 1 :])
-        return Arrival(entry, owner, inner, "stock", stock=True)
+        inner, attempt = composed(path[place + 1 :]), "/".join(path[:place])
+        return Arrival(entry, owner, inner, attempt, stock=True)
     if len(path) > 1:
         return Arrival(entry, Owner(path[0]), composed(path[1:]), path[0])
     return _from_file_name(entry, path[0], assignment, notebooks)

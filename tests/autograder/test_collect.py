@@ -26,6 +26,12 @@ MARCH = datetime(2021, 3, 10, 12, 0, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     """A class whose assignment is released by name only: quick to make."""
+    with pytest.MonkeyPatch.context() as patch:  # alembic is slow, and plays no part
+        patch.setattr("nbgrader.api.get_alembic_version", lambda: "none")
+        return made_class(tmp_path_factory)
+
+
+def made_class(tmp_path_factory):
     room = Classroom.create(tmp_path_factory.mktemp("model") / "class")
     with room.gradebook() as gradebook:
         due = datetime(2021, 3, 12, 23, 59)
@@ -141,7 +147,12 @@ EXPECTED = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout(room, tmp_path, layout, form, wrap):
     files = {wrap + name: content for name, content in LAYOUTS[layout].items()}
-    files["__MACOSX/._x"] = files[".DS_Store"] = "left by a machine"
+    for left in (
+        "__MACOSX/ada/._x.ipynb",
+        ".DS_Store",
+        f".ipynb_checkpoints/{NOTEBOOK}",
+    ):
+        files[left] = "left by a machine"
     if form == "zip":
         source = zipped(tmp_path / "all.zip", files)
     else:
@@ -384,6 +395,7 @@ BAD = {
     "brackets": (info("be[n]/x.ipynb"), b"x", "one of * ? [ ]"),
     "long": (info("ben/" + "x" * 250), b"x", "is too long"),
     "deep": (info("ben/" + "x/" * 30 + "x"), b"x", "is too long"),
+    "hidden": (info(f"ben/.{NOTEBOOK}"), b"x", "is hidden"),
     "nobody's": (info("readme.txt"), b"x", "does not say who"),
     "a zip that is none": (info("ben.zip"), b"x", "cannot be unpacked"),
     "a zip inside a zip": (
