@@ -244,10 +244,6 @@ class Embeddings(nn.Module):
         if config.scale_embedding:
             x = x * config.d_model**0.5
         if config.positions == "learned":
-            if places.max() >= config.max_len:
-                raise ValueError(
-                    f"position {int(places.max())}; this model has {config.max_len}."
-                )
             x = x + self.positions(places)
         elif config.positions in WAVES:
             waves = WAVES[config.positions](places, config.d_model)
@@ -350,7 +346,14 @@ class Stack(nn.Module):
 
     def places(self, tokens, real, past: int) -> Tensor:
         """Number the positions of the tokens: (batch, seq)."""
-        start = self.config.position_start
+        start, max_len = self.config.position_start, self.config.max_len
+        first = self.config.pad_id + 1 if start == "pad" else start
+        last = first + past + tokens.shape[1]
+        if self.config.positions == "learned" and last > max_len:
+            raise ValueError(
+                f"{past + tokens.shape[1]} tokens; this model has positions for "
+                f"{max_len - first}. Cut the text."
+            )
         if start == "pad":
             counted = real.long().cumsum(-1) * real + self.config.pad_id
             return counted[:, past:]
