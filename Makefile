@@ -11,7 +11,7 @@ course: $(READY)
 	$(VENV)/bin/course book
 
 test: $(READY)
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n 2 --dist loadgroup
 
 book: $(READY)
 	$(VENV)/bin/course book

@@ -25,6 +25,22 @@ NO_BROWSER = (
 )
 
 
+def pytest_collection_modifyitems(items):
+    """Tell pytest-xdist what must run in one process: what shares something slow.
+
+    All that needs the built book is one group, each exercise is one, each other file.
+    """
+    for item in items:
+        folder = item.path.parent.name
+        exercise = getattr(item, "callspec", None) and item.callspec.params.get("name")
+        group = item.path.name
+        if folder in ("book", "visuals"):
+            group = "book"
+        elif folder == "exercises" and isinstance(exercise, str):
+            group = exercise
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def one_thread():
     """Keep tests from crowding each other out."""
