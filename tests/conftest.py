@@ -31,13 +31,12 @@ def pytest_collection_modifyitems(items):
     All that needs the built book is one group, each exercise is one, each other file.
     """
     for item in items:
-        folder = item.path.parent.name
-        exercise = getattr(item, "callspec", None) and item.callspec.params.get("name")
-        group = item.path.name
+        folder, group = item.path.parent.name, item.path.name
+        given = item.callspec.params if hasattr(item, "callspec") else {}
         if folder in ("book", "visuals"):
             group = "book"
-        elif folder == "exercises" and isinstance(exercise, str):
-            group = exercise
+        elif folder == "exercises" and ("name" in given or "exercise" in given):
+            group = given.get("name") or given["exercise"].name
         item.add_marker(pytest.mark.xdist_group(group))
 
 
