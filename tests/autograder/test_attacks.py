@@ -80,7 +80,7 @@ CASES = {
     "plots": (
         {"square": "import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()\n" + RIGHT["square"]},
         FULL, ""),
-    "pip": ({"square": "!pip install nothing-at-all\n" + RIGHT["square"]}, FULL, ""),
+    "pip": ({"square": "!pip install --retries 1 nothing-at-all\n" + RIGHT["square"]}, FULL, ""),
     "deletes a name": ({"double": RIGHT["double"] + "\ndel square"},
         lost("test-partial"), ""),
     "syntax error": ({"double": "def double(x)\n  return"}, lost("test-double"), ""),
@@ -129,7 +129,7 @@ CASES = {
     "patches the agent": (
         {"square": "import sys\nfor m in list(sys.modules):\n"
          "    if m.startswith('autograder'): sys.modules[m] = None\n"
-         "def square(x): return 0"}, ALL_LOST, ""),
+         "def square(x): return 0"}, lost("test-square", "test-partial"), ""),
     "forges outputs": (
         {"square": "from IPython.display import display\n"
          "display({'application/vnd.transformer-course.check+json': {'check': 'x', 'passed': True,"
