@@ -5,7 +5,7 @@ import re
 import stat
 import unicodedata
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -168,7 +168,7 @@ def parts_of(name: str) -> tuple[str, ...]:
     return tuple(part for part in parts if part not in {"", "."})
 
 
-def composed(path: tuple[str, ...]) -> tuple[str, ...]:
+def composed(path: Iterable[str]) -> tuple[str, ...]:
     """Give a path in the usual form of Unicode; macOS writes another."""
     return tuple(unicodedata.normalize("NFC", part) for part in path)
 

@@ -109,6 +109,9 @@ def collect(
     roster = read_roster(students) if students else None
     with spinner(f"Collecting {source}"):
         report = collect_all(classroom, name, source, roster)
+    if report.around:
+        around = "/".join(report.around)
+        out.print(printable(f"around all submissions: {around}/"), markup=False)
     for student, called in sorted(report.derived.items()):
         out.print(printable(f"{called} is {student}"), markup=False)
     for one in report.refused:

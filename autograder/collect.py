@@ -1,5 +1,6 @@
 """Put what an LMS or a folder holds into ``submitted/``: each newest attempt, whole."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -8,12 +9,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from nbgrader.api import MissingEntry
+
 from autograder.archive import Entry, Refused, opened
 from autograder.attempts import STAMP, Attempt, newest, time_in
 from autograder.classroom import Classroom
 from autograder.errors import CourseError
 from autograder.grade import only_one
-from autograder.lms import MOODLE, Arrival, Owner, arrival, unwrapped
+from autograder.lms import MOODLE, Arrival, Owner, arrival, wrapping
 from autograder.results import write_whole
 from autograder.roster import Roster, folded, normal, safe_id
 
@@ -22,10 +25,12 @@ from autograder.roster import Roster, folded, normal, safe_id
 class Collected:
     """What came of collecting: ids of students, and what was not taken.
 
-    ``derived`` says for an id the name that it was made of; ``older`` lists files of
-    attempts that a newer one replaces.
+    ``around`` names the folders around all submissions; ``derived`` says for an id the
+    name that it was made of; ``older`` lists files of attempts that a newer one
+    replaces.
     """
 
+    around: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     derived: dict[str, str] = field(default_factory=dict)
@@ -67,7 +72,7 @@ def _apart(classroom: Classroom, source: Path) -> None:
 def _collect(classroom, assignment: str, entries, refused, roster) -> Collected:
     report = Collected(refused=refused)
     released = _released(classroom, assignment)
-    arrivals = _arrivals(classroom, assignment, entries, released, report)
+    arrivals = _arrivals(classroom, assignment, entries, released, roster, report)
     if not arrivals and not report.refused:
         raise CourseError(
             "There is no submission in it. Expected STUDENT/FILE, STUDENT_FILE, a zip "
@@ -108,12 +113,13 @@ def _due(classroom: Classroom, assignment: str) -> datetime | None:
 # --- whose it is ----------------------------------------------------------------------
 
 
-def _arrivals(classroom, assignment: str, entries, released, report) -> list[Arrival]:
+def _arrivals(classroom, assignment, entries, released, roster, report):
     """Tell who handed each file in; refuse those that do not say."""
     others = set(classroom.assignments()) - {assignment}
     notebooks = [name for name in released if name.endswith(".ipynb")]
-    depth = unwrapped(entries, assignment, notebooks)
-    found = []
+    is_student = lambda name: _is_student(classroom, roster, name)
+    report.around = wrapping(entries, assignment, notebooks, is_student)
+    depth, found = len(report.around), []
     for entry in (replace(e, path=e.path[depth:]) for e in entries):
         if _is_of(others, entry):
             continue
@@ -127,6 +133,18 @@ def _arrivals(classroom, assignment: str, entries, released, report) -> list[Arr
         why = "could be of several students: expected STUDENT/FILE"
         report.refused.append(Refused(str(file.entry), why))
     return found
+
+
+def _is_student(classroom: Classroom, roster: Roster | None, name: str) -> bool:
+    """Tell whether the class knows a student by this name."""
+    if (classroom.root / "submitted" / name).exists():
+        return True
+    with contextlib.suppress(CourseError):
+        if roster and roster.find(Owner(name)):
+            return True
+    with classroom.gradebook() as gradebook, contextlib.suppress(MissingEntry):
+        return bool(gradebook.find_student(name))
+    return False
 
 
 def _is_of(assignments: set[str], entry: Entry) -> bool:
@@ -144,6 +162,7 @@ def _students(classroom, arrivals, roster, report) -> dict[str, list[Arrival]]:
     for group in groups.values():
         owner = group[0].owner
         try:
+            _one_name(group)
             named.append((roster.find(owner) if roster else safe_id(owner), group))
         except CourseError as error:
             report.refused.append(Refused(str(owner), str(error)))
@@ -163,6 +182,13 @@ def _students(classroom, arrivals, roster, report) -> dict[str, list[Arrival]]:
             if not roster and (student != normal(owner.name) or group[0].guessed):
                 report.derived[student] = str(owner)
     return students
+
+
+def _one_name(group: list[Arrival]) -> None:
+    """Raise CourseError when files with one number bear the names of two people."""
+    names = sorted({file.owner.name for file in group})
+    if len(names) > 1:
+        raise CourseError(f"one number with several names: {', '.join(names)}")
 
 
 def _remember(classroom, assignment: str, students: dict[str, list[Arrival]]) -> None:

@@ -8,6 +8,7 @@ the file's, from ``lib/content_zipper.rb`` of Canvas. Moodle: a folder
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograder.archive import Entry, composed
@@ -63,22 +64,22 @@ class Arrival:
 
 
 def arrival(entry: Entry, assignment: str, notebooks: list[str]) -> Arrival:
-    """Tell who handed a file in; raise CourseError when its path does not say."""
-    path = entry.path
-    for place, part in enumerate(path):
-        if match := MOODLE.fullmatch(part):
-            return _moodle(entry, match, path[place + 1 :])
-    if assignment in path[1:-1]:
-        place = path.index(assignment, 1)
-        owner = Owner(path[place - 1])
-        inner, attempt = composed(path[place + 1 :]), "/".join(path[:place])
-        return Arrival(entry, owner, inner, attempt, stock=True)
-    if len(path) > 1:
-        return Arrival(entry, Owner(path[0]), composed(path[1:]), path[0])
-    return _from_file_name(entry, path[0], assignment, notebooks)
+    """Tell who handed a file in; raise CourseError when its path does not say.
+
+    Only the first part of the path counts: what is below is its author's to name.
+    """
+    first, *rest = entry.path
+    if match := MOODLE.fullmatch(first):
+        return _moodle(entry, match, rest)
+    if len(rest) > 1 and rest[0] == assignment:
+        inner = composed(rest[1:])
+        return Arrival(entry, Owner(first), inner, f"{first}/{assignment}", stock=True)
+    if rest:
+        return Arrival(entry, Owner(first), composed(rest), first)
+    return _from_file_name(entry, first, assignment, notebooks)
 
 
-def _moodle(entry: Entry, match: re.Match, rest: tuple[str, ...]) -> Arrival:
+def _moodle(entry: Entry, match: re.Match, rest: list[str]) -> Arrival:
     inner = composed((*filter(None, [match["file"]]), *rest))
     if match["kind"] != "file" or not inner:
         raise CourseError("is a text typed into Moodle, no file")
@@ -116,12 +117,22 @@ def is_download(paths: list[tuple[str, ...]]) -> bool:
     return len(students) > 1 or any(MOODLE.fullmatch(p) for path in paths for p in path)
 
 
-def unwrapped(entries: list[Entry], assignment: str, notebooks: list[str]) -> int:
-    """Say how many folders lie around all submissions, such as a download's own."""
-    depth = 0
-    while _is_wrapped([e.path[depth:] for e in entries], assignment, notebooks):
-        depth += 1
-    return depth
+def wrapping(
+    entries: list[Entry],
+    assignment: str,
+    notebooks: list[str],
+    is_student: Callable[[str], bool],
+) -> list[str]:
+    """Name the folders that lie around all submissions, such as a download's own.
+
+    The folder of a student of the class is none of them.
+    """
+    around: list[str] = []
+    paths = [entry.path for entry in entries]
+    while _is_wrapped(paths, assignment, notebooks) and not is_student(paths[0][0]):
+        around.append(paths[0][0])
+        paths = [path[1:] for path in paths]
+    return around
 
 
 def _is_wrapped(paths, assignment: str, notebooks: list[str]) -> bool:

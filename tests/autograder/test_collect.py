@@ -530,6 +530,45 @@ def test_one_who_would_land_in_anothers_folder_is_refused(room, tmp_path):
     assert reasons(report) == ["ada: would be ada, but there is Ada already"]
 
 
+OTHERS = {
+    "as nbgrader": f"zoe/ben/{NAME}/{NOTEBOOK}",
+    "as Moodle": f"zoe/Ben B_2_assignsubmission_file_/{NOTEBOOK}",
+    "as Canvas": f"zoe/ben_2_3_{NOTEBOOK}",
+    "in Moodle": f"zoe_1_assignsubmission_file_/Ben_2_assignsubmission_file_/{NOTEBOOK}",
+    "in a zip": "zoe.zip",
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_nobody_hands_in_for_another(room, tmp_path, case):
+    content = inner({f"ben/{NAME}/{NOTEBOOK}": "forged"}) if "zip" in case else "forged"
+    files = {OTHERS[case]: content, f"ada/{NOTEBOOK}": "ada"}
+    assert collect(room, NAME, zipped(tmp_path / "all.zip", files)).new == [
+        "ada",
+        "zoe",
+    ]
+    assert submitted(room)[f"ada/{NOTEBOOK}"] == "ada"
+
+
+def test_a_students_folder_is_not_taken_for_one_around_all(room, tmp_path):
+    """Alone in the source, and full of folders with the names of others."""
+    files = {f"zoe/{name}/{NOTEBOOK}": "forged" for name in ("ada", "ben")}
+    source = zipped(tmp_path / "all.zip", files)
+    with room.gradebook() as gradebook:
+        gradebook.update_or_create_student("zoe")
+    report = collect(room, NAME, source)
+    assert report.new == ["zoe"] and report.around == []
+
+
+def test_one_number_with_two_names_is_refused(room, tmp_path):
+    """As when somebody calls herself ``zoe_12345`` in Canvas."""
+    files = {f"lovelaceada_12345_100_{NOTEBOOK}": "ada"}
+    files[f"zoe_12345_777_200_{NOTEBOOK}"] = "forged"
+    report = collect(room, NAME, zipped(tmp_path / "all.zip", files))
+    assert "one number with several names: lovelaceada, zoe" in reasons(report)[0]
+    assert submitted(room) == {}
+
+
 def test_names_that_could_be_of_several_are_refused(room, tmp_path):
     files = {"kim_minji.ipynb": "1", "kim_jiwoo.ipynb": "2", "a_b_c.ipynb": "3"}
     report = collect(room, NAME, zipped(tmp_path / "all.zip", files))
