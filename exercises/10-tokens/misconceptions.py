@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from exercises.answers import wrong, wrong_choice
+from solutions.tokens import CUTS, byte_tokens, split_bytes
 
 BYTES = "Bytes never run out"
 MERGING = "Join what stands together"
@@ -211,8 +212,8 @@ def merge_pair(symbols, pair):
 @wrong(
     check="train-bpe",
     section=MERGING,
-    sentence="the pairs are counted only once, before the first merge. After each merge "
-    "there are new pairs, and old ones have become rarer.",
+    sentence="the pairs are counted only once, before the first merge. Each merge "
+    "makes new pairs, and old ones rarer.",
 )
 def train_bpe(texts, num_merges):
     counts = Counter(word for text in texts for word in CUTS.findall(text))
@@ -842,8 +843,8 @@ def word_pieces(word, vocab, unknown="[UNK]"):
 @wrong(
     check="word-pieces",
     section=WORDPIECE,
-    sentence="a piece inside the word may also stand without ##. A name without ## is a "
-    "beginning of a word, and means something else.",
+    sentence="pieces without ## are taken inside the word as well. A name without ## "
+    "is the beginning of a word, and means something else.",
 )
 def word_pieces(word, vocab, unknown="[UNK]"):
     pieces, start = [], 0
@@ -1030,8 +1031,8 @@ def next_token_loss(logits, tokens, pad_id):
 @wrong(
     check="loss",
     section=LOSS,
-    sentence="everything is shifted twice: the logits are compared with the token after "
-    "next.",
+    sentence="everything is shifted twice: the logits are compared with the token "
+    "after next.",
 )
 def next_token_loss(logits, tokens, pad_id):
     return F.cross_entropy(
@@ -1042,8 +1043,8 @@ def next_token_loss(logits, tokens, pad_id):
 @wrong(
     check="loss",
     section=LOSS,
-    sentence="filling counts: its loss is in the average. Leave targets equal to pad_id "
-    "out.",
+    sentence="filling counts: its loss is in the average. Leave out targets equal "
+    "to pad_id.",
 )
 def next_token_loss(logits, tokens, pad_id):
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
@@ -1075,7 +1076,8 @@ def next_token_loss(logits, tokens, pad_id):
 @wrong(
     check="loss",
     section=LOSS,
-    sentence="the losses are added up, not averaged. Longer sentences would weigh more.",
+    sentence="the losses are added up, not averaged: the loss would grow with the "
+    "length of the text.",
 )
 def next_token_loss(logits, tokens, pad_id):
     return F.cross_entropy(
@@ -1184,8 +1186,8 @@ def perplexity(loss):
 @wrong(
     check="perplexity",
     section=MEASURES,
-    sentence="this is the probability of a token, not the number of tokens: the sign of "
-    "the exponent is turned round.",
+    sentence="this is the probability of a token, not the number of tokens: the sign "
+    "of the exponent is turned round.",
 )
 def perplexity(loss):
     return math.exp(-loss)
