@@ -109,6 +109,9 @@ KOREAN = {
     "root of d_model": "d_model의 제곱근",
     "two heads of 128": "너비 128인 헤드 2개",
     "64 heads of 4": "너비 4인 헤드 64개",
+    "perplexity": "퍼플렉시티",
+    "bits per character": "문자당 비트",
+    "merges": "병합 수",
 }
 
 
