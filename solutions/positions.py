@@ -168,14 +168,13 @@ def tree_distances(heads: list[int]) -> Tensor:
     ``heads`` as in :func:`tree_depths`. Shapes: -> (seq, seq) of integers.
     Source: Wang et al. (2019), the relative position.
     """
-    depths = tree_depths(heads)
-    distances = torch.zeros(len(heads), len(heads), dtype=torch.long)
-    for one in range(len(heads)):
-        for other in range(len(heads)):
-            a, b, steps = one, other, 0
-            while a != b:  # lift the deeper of the two until they meet
-                if depths[a] < depths[b]:
-                    a, b = b, a
-                a, steps = heads[a], steps + 1
-            distances[one, other] = steps
-    return distances
+    tree_depths(heads)  # refuses what is no tree
+    ways = []  # from each word up to the root, both included
+    for word in range(len(heads)):
+        way = {word}
+        while heads[word] != -1:
+            word = heads[word]
+            way.add(word)
+        ways.append(way)
+    # the path between two words has a step for each word on one way only
+    return torch.tensor([[len(one ^ other) for other in ways] for one in ways])

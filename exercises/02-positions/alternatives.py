@@ -290,10 +290,17 @@ def tree_distances(heads):
     return distances
 
 
-@right("words above one of the two, but not above both")
+@right("the deeper of two words lifted until they meet")
 def tree_distances(heads):
-    def above(word):
-        return {word} | (above(heads[word]) if heads[word] != -1 else set())
+    def way(word):
+        return [word] if heads[word] == -1 else [word, *way(heads[word])]
 
-    sets = [above(word) for word in range(len(heads))]
-    return torch.tensor([[len(a ^ b) for b in sets] for a in sets])
+    ways = [way(word) for word in range(len(heads))]
+    distances = torch.zeros(len(heads), len(heads), dtype=torch.long)
+    for i, one in enumerate(ways):
+        for j, other in enumerate(ways):
+            a, b = list(one), list(other)
+            while a[0] != b[0]:
+                (a if len(a) >= len(b) else b).pop(0)
+                distances[i, j] += 1
+    return distances
