@@ -132,6 +132,8 @@ def _arrivals(classroom, assignment, entries, released, roster, report):
         found.remove(file)
         why = "could be of several students: expected STUDENT/FILE"
         report.refused.append(Refused(str(file.entry), why))
+    if not all(file.stock for file in found):  # not nbgrader's, but a student's
+        found = [replace(file, stock=False) for file in found]
     return found
 
 
@@ -166,15 +168,17 @@ def _students(classroom, arrivals, roster, report) -> dict[str, list[Arrival]]:
             named.append((roster.find(owner) if roster else safe_id(owner), group))
         except CourseError as error:
             report.refused.append(Refused(str(owner), str(error)))
-    there = {folded(p.name): p.name for p in (classroom.root / "submitted").iterdir()}
+    submitted = {path.name for path in (classroom.root / "submitted").iterdir()}
+    there = {folded(name): name for name in submitted}
     alike = Counter(folded(student) for student, _ in named)
     students = {}
     for student, group in named:
-        owner, taken = group[0].owner, there.get(folded(student), student)
+        owner = group[0].owner
+        taken = there.get(folded(student), student)
         if alike[folded(student)] > 1:
             why = f"another one would be {student} too: tell them apart with a roster"
             report.refused.append(Refused(str(owner), why))
-        elif taken != student:
+        elif taken != student and student not in submitted:
             why = f"would be {student}, but there is {taken} already"
             report.refused.append(Refused(str(owner), why))
         else:

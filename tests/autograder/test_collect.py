@@ -327,9 +327,10 @@ def test_a_student_does_not_say_when_it_came(room, tmp_path):
     early = "2020-01-01 00:00:00 UTC"
     source = in_folder(tmp_path / "all", {f"ada/{NOTEBOOK}": "x"})
     in_folder(source, {"ada/timestamp.txt": early})
+    in_folder(source, {f"cy/{NAME}/x": "x", f"cy/{NAME}/timestamp.txt": early})
     zipped(source / "ben.zip", {NOTEBOOK: "x", "timestamp.txt": early}, day=1)
     collect(room, NAME, source)
-    assert stamp(room) == "2021-03-10 12:00:00 UTC"
+    assert stamp(room) == stamp(room, "cy") == "2021-03-10 12:00:00 UTC"
     assert stamp(room, "ben").startswith(str(datetime.now(UTC).year))
 
 
@@ -534,7 +535,7 @@ OTHERS = {
     "as nbgrader": f"zoe/ben/{NAME}/{NOTEBOOK}",
     "as Moodle": f"zoe/Ben B_2_assignsubmission_file_/{NOTEBOOK}",
     "as Canvas": f"zoe/ben_2_3_{NOTEBOOK}",
-    "in Moodle": f"zoe_1_assignsubmission_file_/Ben_2_assignsubmission_file_/{NOTEBOOK}",
+    "in Moodle": "zoe_1_assignsubmission_file_/ben_2_assignsubmission_file_/x.ipynb",
     "in a zip": "zoe.zip",
 }
 
