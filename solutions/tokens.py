@@ -83,7 +83,7 @@ def train_bpe(texts: Iterable[str], num_merges: int) -> list[Pair]:
     """
     counts = Counter(word for text in texts for word in CUTS.findall(text))
     words = {split_bytes(word): times for word, times in counts.items()}
-    pairs = count_pairs(words)
+    pairs = Counter(count_pairs(words))
     ids = {token: i for i, token in enumerate(byte_tokens())}
     merges: list[Pair] = []
     while len(merges) < num_merges and any(pairs.values()):

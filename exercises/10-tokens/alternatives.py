@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 
 import torch
 import torch.nn.functional as F
@@ -24,7 +24,7 @@ def count_pairs(words):
 
 @right("zipped with itself")
 def count_pairs(words):
-    pairs = defaultdict(int)
+    pairs = dict.fromkeys((p for w in words for p in itertools.pairwise(w)), 0)
     for word, times in words.items():
         for first, second in itertools.pairwise(word):
             pairs[first, second] += times
