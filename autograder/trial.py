@@ -5,6 +5,7 @@ the alternatives. What a student hands in never runs here.
 """
 
 import contextlib
+import functools
 import io
 import sys
 import warnings
@@ -88,7 +89,8 @@ def fingerprints(exercise: Exercise, hidden: bool) -> dict[str, list[dict]]:
     """
     known: dict[str, list[dict]] = {}
     for answer in exercise.misconceptions:
-        fails = _failures(exercise, answer, hidden)
+        failed = _failures(exercise, answer)
+        fails = {name: out for name, (out, hides) in failed.items() if hidden >= hides}
         if fails:
             facts = {
                 "id": answer.id,
@@ -100,19 +102,23 @@ def fingerprints(exercise: Exercise, hidden: bool) -> dict[str, list[dict]]:
     return known
 
 
-def _failures(exercise: Exercise, answer: Answer, hidden: bool) -> dict[str, dict]:
+@functools.cache
+def _failures(exercise: Exercise, answer: Answer) -> dict[str, tuple[dict, bool]]:
     """Give the outcome of every failing property of an answer's check, by label.
 
-    It is tried twice: of an outcome that depends on chance, only what stays is kept.
+    With each stands whether it is hidden. The answer is tried twice: of an outcome
+    that depends on chance, only what stays is kept.
     """
     runs = []
     for seed in (1, 2):
         torch.manual_seed(seed)
-        result = try_answers(exercise, [answer], hidden, answer.check)[answer.check]
+        result = try_answers(exercise, [answer], only=answer.check)[answer.check]
         failed = [p for p in result["properties"] if not p["passed"]]
-        runs.append({p["label"]: p["outcome"] for p in failed})
+        runs.append({p["label"]: (p["outcome"], p["hidden"]) for p in failed})
+    first, second = runs
     return {
-        label: _stable(out, runs[1].get(label, {})) for label, out in runs[0].items()
+        label: (_stable(out, second.get(label, ({}, hides))[0]), hides)
+        for label, (out, hides) in first.items()
     }
 
 
