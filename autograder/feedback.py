@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nbgrader.api import MissingEntry
+from nbgrader.api import BaseCell, MissingEntry
 from nbgrader.preprocessors import ClearHiddenTests
 from traitlets import Bool
 
@@ -46,6 +46,7 @@ def write_feedback(classroom: Classroom, assignment: str) -> list[Path]:
     exercise = exercise_or_none(assignment)
     pages = []
     with classroom.gradebook() as gradebook:
+        _held = gradebook.db.query(BaseCell).all()  # else read again for each page
         for result in results:
             facts = page_facts(gradebook, result, exercise)
             folder = classroom.root / "feedback" / result.student / assignment

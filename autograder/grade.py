@@ -247,8 +247,9 @@ def digest_of(classroom: Classroom, assignment: str, student: str) -> str:
         for path in sorted(base.rglob("*")):
             if path.is_file() and not path.is_symlink():
                 total.update(os.fsencode(path.relative_to(base)) + b"\0")
+                size = min(path.stat().st_size, READ_AT_MOST)
                 with path.open("rb") as file:
-                    total.update(file.read(READ_AT_MOST))
+                    total.update(file.read(size))
     return total.hexdigest()
 
 

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from autograder.classroom import Classroom
 from autograder.results import ResultStore
 
-AT_A_TIME = 200
+AT_A_TIME = 50
 FACTS = (
     "student",
     "assignment",

@@ -1,0 +1,64 @@
+"""Work is spread over workers with back-pressure, and outlives those that end."""
+
+import os
+import signal
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import pytest
+from growth import Threads
+
+from autograder.workers import AHEAD, TRIES, Processes, spread
+
+
+def work(folder: Path, item: str) -> str:
+    """Note that an item was begun; "poison" ends its worker, "weak" does so once."""
+    with (folder / item).open("a", encoding="utf-8") as file:
+        file.write(".")
+    begun = (folder / item).stat().st_size
+    if item == "poison" or (item == "weak" and begun == 1):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item.upper()
+
+
+def begun(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_size for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_only_what_ends_its_worker_is_given_up(tmp_path, workers):
+    items = ["a", "poison", "b", "weak", *"cdefgh"]
+    found = dict(spread(partial(work, tmp_path), items, Processes(workers)))
+    assert found == {item: item.upper() for item in items} | {"poison": None}
+    counted = begun(tmp_path)
+    assert counted["poison"] == 1 + TRIES
+    assert set(counted) == set(items)
+    assert max(counted[item] for item in "abcdefgh") <= 2  # beside poison, once
+
+
+def test_each_item_comes_once(tmp_path):
+    items = [f"{number}" for number in range(50)]
+    found = Counter(
+        item for item, _ in spread(partial(work, tmp_path), items, Processes(2))
+    )
+    assert found == Counter(items)
+
+
+def test_few_are_under_way_while_many_wait():
+    begun = []
+    for given, _ in enumerate(spread(begun.append, range(1000), Threads())):
+        assert len(begun) <= given + AHEAD
+    assert begun == list(range(1000))
+
+
+def test_an_error_of_the_task_ends_the_run_and_waits_for_little():
+    done = []
+
+    def fail(number):
+        done.append(number)
+        raise ValueError("a bug")
+
+    with pytest.raises(ValueError, match="a bug"):
+        list(spread(fail, range(1000), Threads()))
+    assert len(done) <= AHEAD
