@@ -191,6 +191,24 @@ def train(
 
 
 @app.command()
+def load(
+    folder: Annotated[Path, typer.Argument(help="config.json and .safetensors files.")],
+) -> None:
+    """Load a published model into the course's own, and say where its parameters are."""
+    from solutions.model_card import parameters
+    from solutions.pretrained import load_model
+
+    try:
+        with spinner(f"Loading {folder}"):
+            model = load_model(folder)
+    except ValueError as error:
+        raise CourseError(str(error)) from error
+    for part, count in parameters(model.config).items():
+        out.print(f"{part:14} {count:15,}")
+    out.print("Every weight has its place, and none is left over.")
+
+
+@app.command()
 def grade(
     folder: Class,
     assignment: Assignment = None,

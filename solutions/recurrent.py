@@ -102,8 +102,8 @@ class Seq2Seq(nn.Module):
     ``attention`` is "none" (the last state is the only context), "dot" or "additive".
     Shapes: source (batch, source_len), target_in (batch, target_len), both of token
     ids -> logits (batch, target_len, vocab_size), weights (batch, target_len,
-    source_len) or None. Each step is predicted from the decoder's state and the context,
-    in this order. Raises ValueError for another ``attention``.
+    source_len) or None. Each step is predicted from the decoder's state and the
+    context, in this order. Raises ValueError for another ``attention``.
     Source: Sutskever et al. (2014); Bahdanau et al. (2015); Luong et al. (2015).
     """
 
