@@ -194,7 +194,7 @@ def train(
 def load(
     folder: Annotated[Path, typer.Argument(help="config.json and .safetensors files.")],
 ) -> None:
-    """Load a published model into the course's own, and say where its parameters are."""
+    """Load a published model into the course's own, and count its parameters."""
     from solutions.model_card import parameters
     from solutions.pretrained import load_model
 

@@ -25,6 +25,10 @@ COMMANDS = [
     "demo",
     "doctor",
     "bench",
+    "mine",
+    "train",
+    "load",
+    "cases",
 ]
 EXERCISE = find_exercise("01-self-attention")
 
