@@ -73,6 +73,10 @@ def configure(c: Config, root: Path) -> None:
     ahead = [] if trusted else ["autograder.boundary.execute.StartAhead"]
     sanitize = _names(Autograde.sanitize_preprocessors)
     c.Autograde.sanitize_preprocessors = [*ahead, *sanitize]
+    c.ClearMetadataPreprocessor.preserve_nb_metadata_mask = {
+        ("language_info", "name"),
+        ("computing",),
+    }
     c.Exporter.optimistic_validation = True  # once, after all preprocessors
     c.HTMLExporter.preprocessors = [clean]
     c.HTMLExporter.filters = {"markdown2html": "autograder.cleaning.markdown2html"}

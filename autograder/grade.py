@@ -145,7 +145,9 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
             raise CourseError(refusal(answer))
         for notebook in notebooks_of(classroom, assignment):
             path = classroom.root / "autograded" / student / assignment / notebook
-            result.cells |= read_cells(path, store.fingerprints())
+            cells, computing = read_cells(path, store.fingerprints())
+            result.cells |= cells
+            result.computing = round(result.computing + computing, 2)
         if before and before.digest == result.digest:
             keep_read(classroom, assignment, student, read)
         remember(classroom, assignment, student, old)

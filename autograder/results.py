@@ -31,6 +31,7 @@ class Result:
     why: str = ""
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    computing: float = 0.0  # CPU seconds of the answers themselves, in their jail
     cells: dict[str, dict] = field(default_factory=dict)
 
     @property
@@ -103,15 +104,20 @@ def whole_file(path: Path) -> Iterator[IO[str]]:
     beside.replace(path)
 
 
-def read_cells(notebook: Path, known: dict[str, list[dict]]) -> dict[str, dict]:
-    """Collect what an autograded notebook says of each of its nbgrader cells."""
+def read_cells(
+    notebook: Path, known: dict[str, list[dict]]
+) -> tuple[dict[str, dict], float]:
+    """Collect what an autograded notebook says of each of its nbgrader cells.
+
+    Gives that, and the CPU seconds that its answers took.
+    """
     nb = nbformat.read(notebook, as_version=4)
     cells = {}
     for cell in nb.cells:
         about = cell.metadata.get("nbgrader", {})
         if about.get("grade") or about.get("solution"):
             cells[about["grade_id"]] = _cell(cell, about, known)
-    return cells
+    return cells, float(nb.metadata.get("computing", 0.0))
 
 
 def _cell(cell, about: dict, known: dict) -> dict:

@@ -85,6 +85,7 @@ class SplitExecute(Execute):
                     _stopped(cell, "exit", earlier=True)
                 else:
                     stopped = self._cell(cell, index, pair.channel)
+            nb.metadata["computing"] = self.km.provisioner.started.computing()
         return nb, self.resources
 
     def _cell(self, cell, index: int, checker: Channel) -> str:

@@ -256,8 +256,9 @@ def _maps_everybody() -> bool:
 def supervise(kernel: int, control: socket.socket, budget: "Budget") -> None:
     """Keep the limits of a jail until its kernel ends; then end all that is left.
 
-    The grader may send ``{"signal": n}`` and ``{"cpu": s, "wall": s}`` (a new
-    allowance, from now on). When it hangs up, the jail ends.
+    The grader may send ``{"signal": n}``, ``{"cpu": s, "wall": s}`` (a new allowance,
+    from now on) and ``{"report": true}`` (it is told the CPU seconds used). When it
+    hangs up, the jail ends.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -344,6 +345,8 @@ def _obey(control: socket.socket, kernel: int, budget: Budget) -> bool:
     if "signal" in order:
         with contextlib.suppress(OSError):
             os.killpg(kernel, order["signal"])
+    if "report" in order:
+        _tell(control, {"used": _used()[0]})
     if "cpu" in order:
         budget.allow(order["cpu"], order["wall"])
     return True

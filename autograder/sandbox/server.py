@@ -30,6 +30,7 @@ class Started:
     why: str = ""
 
     confirmed: bool = False
+    used: float | None = None
 
     def confirm(self) -> None:
         """Wait until it has started. Raises CourseError when it could not."""
@@ -58,6 +59,14 @@ class Started:
         with contextlib.suppress(OSError):
             self.control.send(json.dumps(order).encode())
 
+    def computing(self) -> float:
+        """Give the CPU seconds that it has used; 0 when it does not say."""
+        self.used, end = None, time.monotonic() + 2
+        self.send(report=True)
+        while self.used is None and self.status is None and time.monotonic() < end:
+            self._listen(0.5)
+        return self.used or 0.0
+
     def close(self) -> None:
         """Hang up: whatever it is, it ends, and all that it started with it."""
         self.control.close()
@@ -74,6 +83,7 @@ class Started:
             said = b""
         message = json.loads(said) if said else {"exit": -9, "why": "gone"}
         self.confirmed = self.confirmed or "started" in message
+        self.used = message.get("used", self.used)
         if "exit" in message:
             self.status, self.why = message["exit"], message["why"]
 
