@@ -32,7 +32,7 @@ def cross_attention_weights(
 class CrossAttention(MultiHeadAttention):
     """Let every target token gather from the source what it needs, in several heads.
 
-    The projections are those of :class:`MultiHeadAttention`.
+    The projections are those of ``MultiHeadAttention``.
     Shapes: x (batch, target_len, d_model), memory (batch, source_len, d_model), mask
     broadcasts against (batch, heads, target_len, source_len)
     -> (batch, target_len, d_model).
