@@ -1,36 +1,23 @@
 // <attention-explorer data='{"caption", "scaled", "causal", "sentences": [...]}'>
 //
 // torch sends q·k and the values; everything after that is computed here, so that
-// the reader can switch each step off. Everything is drawn in a shadow root: the
-// page's table styles and MathJax stay out, and what stands inside the element (a
-// plain table of weights) is shown only where this script does not run. Nothing is
-// read from the element's children, so it may run before they are parsed.
+// the reader can switch each step off.
 
 import { attentionScores, softmax, weightedSum } from "./attention-arithmetic.js";
 import { format, labelled, make, radios, shaded, vector } from "./attention-marks.js";
 import { WORDS } from "./attention-words.js";
+import { CourseElement, define, spoken } from "./element.js";
 import style from "./attention-explorer.css";
 
-const NAME = "attention-explorer";
-
-class AttentionExplorer extends HTMLElement {
-  connectedCallback() {
-    if (this.shadowRoot) return;
-    this.data = JSON.parse(this.getAttribute("data"));
-    const language = document.documentElement.lang.split("-")[0];
-    this.words = WORDS[language] ?? WORDS.en;
-    this.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take the arrow keys
-    this.attachShadow({ mode: "open" }).append(make("style", {}, style), this.build());
-    this.reset();
-    this.watchScrolling();
-  }
+class AttentionExplorer extends CourseElement {
+  static words = WORDS;
+  static style = style;
 
   // ---- what stands on the page -------------------------------------------------
 
   build() {
     const words = this.words;
-    const spoken = { "aria-live": "polite", "aria-atomic": "true" };
-    this.reading = make("p", { className: "reading", ...spoken });
+    this.reading = spoken();
     this.grid = make("table", {
       className: "grid",
       role: "grid",
@@ -38,14 +25,13 @@ class AttentionExplorer extends HTMLElement {
       onkeydown: (event) => this.move(event),
     });
     this.sum = make("table", { className: "sum" });
-    const scroller = (table, name) =>
-      make("div", { className: "scroller", role: "group", "aria-label": name }, table);
-    this.scrollers = [scroller(this.grid, words.weights), scroller(this.sum, words.output)];
+    const grid = this.scroller(this.grid, words.weights);
+    const sum = this.scroller(this.sum, words.output);
     return make("figure", {},
       this.buildControls(),
       make("div", { className: "panels" },
-        make("div", { className: "panel" }, this.scrollers[0], this.buildKey()),
-        make("div", { className: "panel" }, this.reading, this.scrollers[1])),
+        make("div", { className: "panel" }, grid, this.buildKey()),
+        make("div", { className: "panel" }, this.reading, sum)),
       make("figcaption", {}, this.data.caption));
   }
 
@@ -219,7 +205,7 @@ class AttentionExplorer extends HTMLElement {
         vector("=", output))));
   }
 
-  // ---- mouse, keyboard, narrow screens -----------------------------------------
+  // ---- mouse and keyboard --------------------------------------------------------
 
   choose(cell) {
     if (!cell) return;
@@ -246,22 +232,6 @@ class AttentionExplorer extends HTMLElement {
     event.preventDefault();
     this.choose(this.cells[target[0]][target[1]]);
   }
-
-  /** A table too wide for its place scrolls, and can then be reached with the keyboard. */
-  watchScrolling() {
-    const look = (scroller) => {
-      const hidden = scroller.scrollWidth - scroller.clientWidth;
-      scroller.classList.toggle("more", hidden - scroller.scrollLeft > 1);
-      if (hidden > 0) scroller.tabIndex = 0;
-      else scroller.removeAttribute("tabindex");
-    };
-    const observer = new ResizeObserver(() => this.scrollers.forEach(look));
-    for (const scroller of this.scrollers) {
-      scroller.onscroll = () => look(scroller);
-      observer.observe(scroller);
-      observer.observe(scroller.firstChild);
-    }
-  }
 }
 
-if (!customElements.get(NAME)) customElements.define(NAME, AttentionExplorer);
+define("attention-explorer", AttentionExplorer);

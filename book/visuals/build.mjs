@@ -31,23 +31,29 @@ const cssAsText = {
   },
 };
 
+const ELEMENTS = ["attention-explorer", "position-lab"];
+
 const bundle = await esbuild.build({
   absWorkingDir: here,
-  entryPoints: ["attention-explorer.js"],
+  entryPoints: ELEMENTS.map((name) => `${name}.js`),
   bundle: true,
   charset: "utf8",
   format: "iife",
   legalComments: "none",
   minify: true,
+  outdir: "js", // names the results; nothing is written there
   plugins: [cssAsText],
   target: "es2020",
   write: false,
 });
 
-const results = {
-  "css/attention-explorer.css": await minifiedCss(join(here, "attention-explorer.page.css")),
-  "js/attention-explorer.js": bundle.outputFiles[0].text,
-};
+// page.css is written for one element; each has its own copy under its own name.
+const pageCss = await minifiedCss(join(here, "page.css"));
+const results = {};
+for (const [i, name] of ELEMENTS.entries()) {
+  results[`css/${name}.css`] = pageCss.replaceAll("course-element", name);
+  results[`js/${name}.js`] = bundle.outputFiles[i].text;
+}
 
 const checksums = [];
 for (const [name, text] of Object.entries(results)) {

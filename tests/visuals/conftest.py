@@ -79,11 +79,45 @@ def page_file(tmp_path, river, money, monkeypatch):
 
 
 @pytest.fixture
-def open_page(browser, page_file):
-    """Opens the page; it must ask for nothing from outside and complain of nothing."""
-    contexts, complaints, requests = [], [], []
+def open_element(open_address, tmp_path, monkeypatch):
+    """Opens a page that loads one element as the book does."""
+    monkeypatch.setenv("COURSE_BOOK_BUILD", "1")
+
+    def open_(element, *, lang="en", theme="light", **options):
+        for kind in ("css", "js"):
+            shutil.copytree(STATIC / kind, tmp_path / kind, dirs_exist_ok=True)
+        assets = (
+            '<link rel="stylesheet" href="css/tokens.css">'
+            f'<link rel="stylesheet" href="css/{element.name}.css">'
+            f'<script src="js/{element.name}.js"></script>'
+        )
+        html = PAGE.format(
+            lang=lang, theme=theme, assets=assets, element=element._repr_html_()
+        )
+        path = tmp_path / f"{element.name}-{lang}-{theme}.html"
+        path.write_text(html, encoding="utf-8")
+        return open_address(path.as_uri(), **options)
+
+    return open_
+
+
+@pytest.fixture
+def open_page(open_address, page_file):
+    """Opens the explorer's page."""
 
     def open_(*args, width=1000, javascript=True, **options):
+        address = page_file(*args, **options)
+        return open_address(address, width=width, javascript=javascript)
+
+    return open_
+
+
+@pytest.fixture
+def open_address(browser):
+    """Opens a page; it must ask for nothing from outside and complain of nothing."""
+    contexts, complaints, requests = [], [], []
+
+    def open_(address, *, width=1000, javascript=True):
         context = browser.new_context(
             viewport={"width": width, "height": 900},
             java_script_enabled=javascript,
@@ -94,7 +128,7 @@ def open_page(browser, page_file):
         page.on("request", lambda request: requests.append(request.url))
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(page_file(*args, **options))
+        page.goto(address)
         return page
 
     yield open_

@@ -31,6 +31,12 @@ REPAIRS = (
         r'<nav class="site-title" aria-label="Home">\1</nav>',
     ),
 )
+# The interactive elements: a page loads the script and the style of those it shows.
+ELEMENT = re.compile(
+    r"<(script|link)\b[^>]*_static/(?:js|css)/"
+    r"(attention-explorer|position-lab|shape-tracer|residual-stream)\.(?:js|css)"
+    r"[^>]*>(?:</script>)?\s*"
+)
 REPAIRS = tuple((re.compile(old, re.S), new) for old, new in REPAIRS)
 
 
@@ -38,7 +44,7 @@ def repair(html):
     """Return a page without the theme's known faults."""
     for pattern, replacement in REPAIRS:
         html = pattern.sub(replacement, html)
-    return html
+    return ELEMENT.sub(lambda tag: tag[0] if f"<{tag[2]} " in html else "", html)
 
 
 def drop_unused_icons(outdir):
