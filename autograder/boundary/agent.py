@@ -150,7 +150,7 @@ def answer_always(kernel) -> None:
     """Let a kernel answer each request, whatever the learner's exceptions do."""
     execute, show = kernel.do_execute, kernel.shell._showtraceback
 
-    async def do_execute(*args, **kwargs):
+    async def _execute(*args, **kwargs):
         try:
             return json_clean(await execute(*args, **kwargs))
         except (Exception, SystemExit) as error:
@@ -158,12 +158,12 @@ def answer_always(kernel) -> None:
             told = {"ename": name, "evalue": "", "traceback": [name]}
             return {"status": "error", "execution_count": 0, **told}
 
-    def show_lines(kind, error, lines):
+    def _show(kind, error, lines):
         if not isinstance(lines, list):
             lines = traceback.format_exception_only(kind, error)
         show(kind, error, lines)
 
-    kernel.do_execute, kernel.shell._showtraceback = do_execute, show_lines
+    kernel.do_execute, kernel.shell._showtraceback = _execute, _show
 
 
 def answer_between_cells() -> None:
