@@ -137,7 +137,8 @@ def same(actual, expected, tolerance: float | None = None) -> None:
     """Require ``actual`` to equal ``expected``: shape, no NaN, dtype, device, values.
 
     Both may be tensors, numbers, or lists and tuples of them. The default tolerance
-    follows the dtype. A wider floating dtype than the expected one is accepted.
+    follows the dtype. A wider floating dtype than the expected one is accepted, and
+    so are whole numbers of any width.
     Raises Mismatch with every problem found.
     """
     if isinstance(expected, (list, tuple)):
@@ -485,7 +486,8 @@ def _narrower(actual: torch.dtype, expected: torch.dtype) -> bool:
     """Tell whether a result holds less than was asked for."""
     if expected.is_floating_point and actual.is_floating_point:
         return torch.finfo(actual).bits < torch.finfo(expected).bits
-    return actual != expected
+    whole = torch.int64, torch.int32, torch.int16, torch.int8
+    return actual != expected and not (actual in whole and expected in whole)
 
 
 def _copy_weight(name: str, matrix: Tensor, parameters: dict) -> None:

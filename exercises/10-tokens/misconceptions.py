@@ -917,6 +917,21 @@ class LanguageModelHead(nn.Module):
 @wrong(
     check="head",
     section=HEAD,
+    sentence="the numbers are shared, but they are wrapped in a parameter of their own: "
+    "gradients of the two ends go separate ways. Share the parameter itself.",
+)
+class LanguageModelHead(nn.Module):
+    def __init__(self, embedding):
+        super().__init__()
+        self.weight = nn.Parameter(embedding.weight.data)
+
+    def forward(self, x):
+        return x @ self.weight.T
+
+
+@wrong(
+    check="head",
+    section=HEAD,
     sentence="the head has a matrix of its own, with random numbers. Use the matrix of "
     "the embedding.",
 )
