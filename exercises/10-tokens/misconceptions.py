@@ -917,7 +917,7 @@ class LanguageModelHead(nn.Module):
 @wrong(
     check="head",
     section=HEAD,
-    sentence="the numbers are shared, but they are wrapped in a parameter of their own: "
+    sentence="the numbers are shared, but wrapped in a parameter of their own: the "
     "gradients of the two ends go separate ways. Share the parameter itself.",
 )
 class LanguageModelHead(nn.Module):
