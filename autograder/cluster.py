@@ -16,6 +16,7 @@ from autograder.database import REMEMBERED
 from autograder.doctor import require_jail
 from autograder.errors import CourseError
 
+CONNECT = 10.0  # seconds to reach the scheduler
 PATIENCE = 60.0  # seconds without a single worker
 ALIKE = ("torch", "numpy", "nbgrader", "transformer-piece-by-piece")
 BOOT = Path("/proc/sys/kernel/random/boot_id")  # Linux: new with every start
@@ -56,7 +57,7 @@ class Cluster:
             ) from None
         self.ended = KilledWorker
         try:
-            self.client = Client(self.scheduler, timeout=10, set_as_default=False)
+            self.client = Client(self.scheduler, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError) as error:
             raise CourseError(
                 f"No Dask scheduler answers at {self.scheduler}. Expected an address "

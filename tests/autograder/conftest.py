@@ -12,6 +12,7 @@ import pytest
 from autograder.classroom import Classroom
 from autograder.demo import ESSAY, fill_in, right_answers
 from autograder.exercise import find_exercise
+from autograder.grade import grade
 
 ASSIGNMENT = "01-self-attention"
 DUE = datetime(2027, 3, 12, 23, 59, tzinfo=UTC)
@@ -60,6 +61,30 @@ def copy_class(small_class, tmp_path_factory):
         return Classroom.open(root)
 
     return copy
+
+
+@pytest.fixture(scope="session")
+def class_of_five(copy_class, exercise):
+    """Return the small class with two more: one breaks off, one has to be mended."""
+    room = copy_class()
+    (path,) = (room.root / "release" / exercise.name).glob("*.ipynb")
+    released = nbformat.read(path, as_version=4)
+    right = right_answers(exercise)
+    broken = right | {next(iter(right)): "def softmax(scores)\n    return scores"}
+    hand_in(room, exercise, "dan", fill_in(released, broken, ESSAY))
+    hand_in(room, exercise, "eve", fill_in(released, right, ESSAY))
+    folder = room.root / "submitted" / "eve" / exercise.name
+    (folder / path.name).rename(folder / "homework.ipynb")
+    return room
+
+
+@pytest.fixture(scope="session")
+def graded_serially(class_of_five, tmp_path_factory):
+    """Return a copy of the class of five that one worker of this machine has graded."""
+    root = tmp_path_factory.mktemp("serial") / "class"
+    shutil.copytree(class_of_five.root, root)
+    grade(Classroom.open(root), ASSIGNMENT, workers=1)
+    return Classroom.open(root)
 
 
 @pytest.fixture(scope="module")
