@@ -1009,7 +1009,6 @@ class LanguageModelHead(nn.Module):
     check="head",
     section=HEAD,
     sentence="there is a bias. The head shares the matrix, and has nothing else.",
-    seen="graded",
 )
 class LanguageModelHead(nn.Module):
     def __init__(self, embedding):
