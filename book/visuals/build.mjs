@@ -31,7 +31,7 @@ const cssAsText = {
   },
 };
 
-const ELEMENTS = ["attention-explorer", "position-lab"];
+const ELEMENTS = ["attention-explorer", "position-lab", "shape-tracer"];
 
 const bundle = await esbuild.build({
   absWorkingDir: here,
