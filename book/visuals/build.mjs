@@ -31,7 +31,7 @@ const cssAsText = {
   },
 };
 
-const ELEMENTS = ["attention-explorer", "position-lab", "shape-tracer"];
+const ELEMENTS = ["attention-explorer", "position-lab", "shape-tracer", "residual-stream"];
 
 const bundle = await esbuild.build({
   absWorkingDir: here,

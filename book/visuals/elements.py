@@ -20,7 +20,7 @@ class Element:
 
     def __init__(self, name: str, data: dict, table: str):
         """Keep the data as JSON. Raises ValueError when a page should not carry it."""
-        self.name, self.caption, self.table = name, data["caption"], table
+        self.name, self.data, self.table = name, data, table
         self.json = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         size = len(self.json.encode())
         if size > MAX_BYTES:
@@ -30,7 +30,7 @@ class Element:
             )
 
     def __repr__(self) -> str:
-        return f"<{self.name.replace('-', ' ')}: {self.caption}>"
+        return f"<{self.name.replace('-', ' ')}: {self.data['caption']}>"
 
     def _repr_html_(self) -> str:
         data = escape(self.json)

@@ -11,7 +11,7 @@ from book.visuals import STATIC
 
 SOURCES = STATIC.parent / "visuals"
 SUMS = SOURCES / "SHA256SUMS"
-ELEMENTS = ["attention-explorer", "position-lab", "shape-tracer"]
+ELEMENTS = ["attention-explorer", "position-lab", "shape-tracer", "residual-stream"]
 FILES = [f"{kind}/{name}.{kind}" for name in ELEMENTS for kind in ("css", "js")]
 
 
