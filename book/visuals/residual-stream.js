@@ -29,7 +29,7 @@ class ResidualStream extends CourseElement {
     return make("figure", {},
       this.buildControls(),
       make("div", { className: "panels" }, ...this.panels.map(({ name, picture, reading }) =>
-        make("div", { className: "panel" }, make("h4", {}, name), picture, reading))),
+        make("div", { className: "panel" }, make("p", { className: "title" }, name), picture, reading))),
       make("div", { className: "key" },
         make("span", { className: "legend", "aria-hidden": "true" },
           `${words.cosine}: 0`, make("span", { className: "ramp" }), "1"),

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from book._ext.course_book.finish import repair
 from book.visuals import STATIC
 
 SOURCES = STATIC.parent / "visuals"
@@ -65,3 +66,15 @@ def test_sources_build_the_committed_files_byte_for_byte(tmp_path):
     assert sums.read_bytes() == SUMS.read_bytes()
     for name in FILES:
         assert (built / name).read_bytes() == (STATIC / name).read_bytes()
+
+
+def test_a_page_loads_only_the_elements_that_it_shows():
+    tags = "".join(
+        f'<link rel="stylesheet" href="_static/css/{name}.css?v=1" />\n'
+        f'<script src="_static/js/{name}.js?v=2"></script>\n'
+        for name in ["book", *ELEMENTS]
+    )
+    html = repair(tags + '<position-lab data="{}"></position-lab>')
+    for name in ELEMENTS:
+        assert html.count(f"/{name}.") == (2 if name == "position-lab" else 0)
+    assert html.count("/book.") == 2
