@@ -919,6 +919,7 @@ class LanguageModelHead(nn.Module):
     section=HEAD,
     sentence="the numbers are shared, but wrapped in a parameter of their own: the "
     "gradients of the two ends go separate ways. Share the parameter itself.",
+    seen="graded",
 )
 class LanguageModelHead(nn.Module):
     def __init__(self, embedding):
@@ -1009,6 +1010,7 @@ class LanguageModelHead(nn.Module):
     check="head",
     section=HEAD,
     sentence="there is a bias. The head shares the matrix, and has nothing else.",
+    seen="graded",
 )
 class LanguageModelHead(nn.Module):
     def __init__(self, embedding):
