@@ -7,6 +7,9 @@ the course's exercises. All are graded in one batch, two honest ones among them.
 """
 
 import json
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -255,9 +258,11 @@ def case(name):
     return pytest.param(name, id=slug, marks=pytest.mark.case(slug, name, right))
 
 
-def new_class(folder):
-    """Make a class with the assignment; give it and the released notebook."""
-    room = Classroom.create(folder)
+@cache
+def template():
+    """Make a class with the assignment, once; it is kept while tests run."""
+    kept = tempfile.TemporaryDirectory()
+    room = Classroom.create(kept.name)
     config = room.root / "nbgrader_config.py"
     limits = "c.SplitExecute.cell_cpu_seconds = 2.0\nc.SplitExecute.cell_wall_seconds = 12.0\n"
     limits += "c.SplitExecute.memory_bytes = 1_500_000_000\n"
@@ -267,7 +272,15 @@ def new_class(folder):
     nbformat.write(source(), folder / "hw1.ipynb")
     told = room.api().generate_assignment(NAME, force=True, create=True)
     assert told["success"], told["log"]
-    return room, nbformat.read(room.root / "release" / NAME / "hw1.ipynb", 4)
+    return kept, room.root
+
+
+def new_class(folder):
+    """Copy the class with the assignment; give it and the released notebook."""
+    _, root = template()
+    shutil.copytree(root, folder, dirs_exist_ok=True)
+    released = nbformat.read(folder / "release" / NAME / "hw1.ipynb", 4)
+    return Classroom.open(folder), released
 
 
 def answered(released, answers):

@@ -10,13 +10,12 @@ import nbformat
 import pytest
 from jinja2 import Environment
 from nbformat.v4 import new_notebook, new_output
-from test_attacks import NAME, RIGHT, source
+from test_attacks import NAME, RIGHT, answered, hand_in, new_class
 from test_formgrader import browser_page, jupyter_server
 
-from autograder.classroom import Classroom
 from autograder.cleaning import CleanOutputs, clean, markdown2html
 from autograder.feedback import write_feedback
-from autograder.grade import grade
+from autograder.grade import grade_one
 from autograder.results import ResultStore
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -140,26 +139,15 @@ def seen(tmp_path_factory, bare_environment, browser):
 
 def hostile_class(folder):
     """Make and grade a class with one hostile learner, and one with a hostile name."""
-    room = Classroom.create(folder)
-    assignment = room.root / "source" / NAME
-    assignment.mkdir()
-    nbformat.write(source(), assignment / "hw1.ipynb")
-    told = room.api().generate_assignment(NAME, force=True, create=True)
-    assert told["success"], told["log"]
-    answers = RIGHT | {"square": HOSTILE, "why": WRITTEN}
-    notebook = nbformat.read(room.root / "release" / NAME / "hw1.ipynb", 4)
-    for cell in notebook.cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        cell.source = answers.get(name, cell.source)
-        if name == "why":
-            cell.attachments = {"pasted.png": {"image/png": PIXEL, "text/html": MARKUP}}
+    room, released = new_class(folder)
+    notebook = answered(released, RIGHT | {"square": HOSTILE, "why": WRITTEN})
+    pasted = {"pasted.png": {"image/png": PIXEL, "text/html": MARKUP}}
+    notebook.cells[-1].attachments = pasted
     for student in ("eve", f'"><img src=x onerror={RUN.replace("/", "&#47;")}>'):
-        place = room.root / "submitted" / student / NAME
-        place.mkdir(parents=True)
-        nbformat.write(notebook, place / "hw1.ipynb")
+        place = hand_in(room, student, notebook)
         (place / "evil.svg").write_text(SVG)
         (place / "<img src=x onerror=alert(1)>\x1b[2J.txt").write_text("x")
-    grade(room, NAME, workers=1)
+        grade_one(room.root, NAME, student)
     return room
 
 
