@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 Pair = tuple[bytes, bytes]
 
-#: Where GPT-2 cuts a text before it merges: endings, words, numbers, signs, spaces.
+#: Where GPT-2 cuts a text before it merges, into endings, words, numbers, signs and
+#: spaces.
 CUTS = regex.compile(
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 )
