@@ -3,20 +3,18 @@
 ``test_growth.py`` runs it in a process of its own: python growth.py CLASS FEW MANY
 """
 
-import contextlib
 import json
 import re
 import shutil
 import sys
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from datetime import datetime
 from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from uuid import uuid4
 
+from crews import Threads
 from nbgrader.api import Grade, Student, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import insert
 
@@ -46,22 +44,6 @@ def stand_in(root, assignment, student):
     result.digest = grading.digest_of(Classroom.open(root), assignment, student)
     ResultStore(root, assignment).save(result)
     return result
-
-
-class Threads:
-    """A crew in this process: nothing is started, and what it holds is counted."""
-
-    ended = BrokenProcessPool
-
-    @contextlib.contextmanager
-    def pool(self):
-        """Give a function that starts a task."""
-        with ThreadPoolExecutor(1) as pool:
-            yield pool.submit
-
-    def size(self) -> int:
-        """Say how many work."""
-        return 1
 
 
 def enrol(room, students):

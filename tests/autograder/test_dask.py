@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from test_workers import work
+from crews import work
 
 from autograder import cluster as clusters
 from autograder.classroom import Classroom
@@ -31,7 +31,7 @@ def local():
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=":0",
         silence_logs=50,
     ) as cluster:
         yield cluster
@@ -105,7 +105,7 @@ def test_a_worker_with_two_threads_is_refused(room):
             n_workers=1,
             threads_per_worker=2,
             processes=False,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=50,
         ) as crowded,
         pytest.raises(CourseError, match="has 2 threads"),
@@ -127,7 +127,7 @@ def test_a_cluster_without_workers(room, monkeypatch):
     monkeypatch.setattr(clusters, "PATIENCE", 0.5)
     with (
         distributed.LocalCluster(
-            n_workers=0, dashboard_address=None, silence_logs=50
+            n_workers=0, dashboard_address=":0", silence_logs=50
         ) as empty,
         pytest.raises(CourseError, match="has had no worker for"),
         Cluster(empty.scheduler_address, room),

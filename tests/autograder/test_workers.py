@@ -1,25 +1,13 @@
 """Work is spread over workers with back-pressure, and outlives those that end."""
 
-import os
-import signal
 from collections import Counter
 from functools import partial
 from pathlib import Path
 
 import pytest
-from growth import Threads
+from crews import Threads, work
 
 from autograder.workers import AHEAD, TRIES, Processes, spread
-
-
-def work(folder: Path, item: str) -> str:
-    """Note that an item was begun; "poison" ends its worker, "weak" does so once."""
-    with (folder / item).open("a", encoding="utf-8") as file:
-        file.write(".")
-    begun = (folder / item).stat().st_size
-    if item == "poison" or (item == "weak" and begun == 1):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return item.upper()
 
 
 def begun(folder: Path) -> dict[str, int]:
