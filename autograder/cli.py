@@ -20,7 +20,7 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 
 from autograder.errors import CourseError
 from autograder.texts import printable
@@ -349,7 +349,8 @@ def cases(
 
     with spinner("Running the tests") as say:
         found = run_cases(only or [], on_case=say)
-    table = Table("id", "what is handed in", "what is right", "held", box=SIMPLE)
+    first = Column("id", no_wrap=True, overflow="fold")
+    table = Table(first, "what is handed in", "what is right", "held", box=SIMPLE)
     for one in found:
         held = "yes" if one.held else f"NO: {one.why}"
         table.add_row(*map(escape, (one.id, one.handed_in, one.right, held)))
