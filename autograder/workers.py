@@ -1,11 +1,13 @@
 """Spread work over worker processes, and outlive those that end."""
 
 import contextlib
+import os
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 
 from autograder.sandbox.server import fork_server
 
@@ -26,12 +28,23 @@ class Processes:
     def pool(self):
         """Give a function that sends a task to a worker; they start when needed."""
         fork_server()  # one for all workers
-        with ProcessPoolExecutor(self.count, get_context("spawn")) as pool:
+        spawn = get_context("spawn")
+        with ProcessPoolExecutor(self.count, spawn, end_with_parent) as pool:
             yield pool.submit
 
     def size(self) -> int:
         """Say how many workers there are."""
         return self.count
+
+
+def end_with_parent() -> None:
+    """Let this process end when the one that started it does, however that ends."""
+
+    def watch():
+        parent_process().join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def spread(task: Callable, items: Iterable, crew) -> Iterator[tuple]:

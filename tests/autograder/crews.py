@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -32,3 +33,9 @@ def work(folder: Path, item: str) -> str:
     if item == "poison" or (item == "weak" and begun == 1):
         os.kill(os.getpid(), signal.SIGKILL)
     return item.upper()
+
+
+def nap(folder: Path, item: str) -> None:
+    """Say which process this is, and take long."""
+    (folder / item).write_text(str(os.getpid()), encoding="utf-8")
+    time.sleep(60)

@@ -1,5 +1,8 @@
 """Work is spread over workers with back-pressure, and outlives those that end."""
 
+import subprocess
+import sys
+import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -50,3 +53,36 @@ def test_an_error_of_the_task_ends_the_run_and_waits_for_little():
     with pytest.raises(ValueError, match="a bug"):
         list(spread(fail, range(1000), Threads()))
     assert len(done) <= AHEAD
+
+
+def test_workers_end_with_the_one_that_started_them(tmp_path):
+    code = (
+        "import pathlib, sys, functools; from crews import nap\n"
+        "from autograder.workers import Processes, spread\n"
+        "task = functools.partial(nap, pathlib.Path(sys.argv[1]))\n"
+        "list(spread(task, ['one', 'two'], Processes(2)))"
+    )
+    here = Path(__file__).parent
+    run = subprocess.Popen([sys.executable, "-c", code, tmp_path], cwd=here)
+    napping = [tmp_path / "one", tmp_path / "two"]
+    assert soon(lambda: all(path.exists() and path.read_text() for path in napping))
+    workers = [Path("/proc", path.read_text()) for path in napping]
+    run.kill()
+    run.wait()
+    assert soon(lambda: all(map(ended, workers)))
+
+
+def ended(process: Path) -> bool:
+    """Tell whether a process is gone, or waits for nothing but to be buried."""
+    try:
+        return " Z " in (process / "stat").read_text(encoding="ascii")
+    except OSError:
+        return True
+
+
+def soon(is_so, seconds: float = 60) -> bool:
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.05)
+    return is_so()
