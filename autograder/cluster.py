@@ -1,6 +1,7 @@
 """Grade on a Dask cluster: the same sandbox, on every machine that has workers."""
 
 import contextlib
+import logging
 import secrets
 import socket
 import threading
@@ -55,6 +56,7 @@ class Cluster:
                 "Dask is not installed here. Expected it here and on every machine "
                 "that grades: pip install distributed"
             ) from None
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it
         self.ended = KilledWorker
         try:
             self.client = Client(self.scheduler, timeout=CONNECT, set_as_default=False)

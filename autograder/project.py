@@ -9,9 +9,10 @@ from pathlib import Path
 
 from autograder.classroom import Classroom
 from autograder.errors import CourseError
-from autograder.exercise import EXERCISES, SOLUTIONS, Exercise, all_exercises
+from autograder.exercise import EXERCISES, Exercise, all_exercises
 from autograder.results import write_whole
 
+MAKERS = ("exercise", "leaks", "release", "trial")  # what a release depends on
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "_build"
 
@@ -20,7 +21,7 @@ def build_book(on_line=lambda line: None) -> Path:
     """Build the web book, warnings as errors, and give the path of its first page.
 
     Every line that Jupyter Book prints goes to ``on_line``. Raises CourseError with
-    its last words when it fails.
+    its warnings and errors when it fails.
     """
     if not (ROOT / "_config.yml").exists():
         raise CourseError(
@@ -45,7 +46,8 @@ def build_book(on_line=lambda line: None) -> Path:
         told.append(line.rstrip())
         on_line(line.rstrip())
     if process.wait():
-        raise CourseError("The book was not built:\n" + "\n".join(told[-25:]))
+        faults = [line for line in told if "WARNING" in line or "ERROR" in line]
+        raise CourseError("The book was not built:\n" + "\n".join(faults or told[-25:]))
     return BUILD / "html" / "index.html"
 
 
@@ -65,7 +67,8 @@ def student_notebook(exercise: Exercise) -> Path:
 def _digest(exercise: Exercise) -> str:
     total = hashlib.sha256()
     sources = [*exercise.folder.iterdir(), *EXERCISES.glob("*.py")]
-    sources += [*SOLUTIONS.glob("*.py"), *Path(__file__).parent.glob("*.py")]
+    sources += [*exercise.earlier, exercise.reference]
+    sources += [Path(__file__).with_name(f"{name}.py") for name in MAKERS]
     for path in sorted(path for path in sources if path.is_file()):
         total.update(path.read_bytes())
     return total.hexdigest()

@@ -123,7 +123,7 @@ def _sizes(vocab_size, d_model, num_layers, num_heads, d_ff, **more) -> dict:
     return sizes | {"num_heads": num_heads, "d_ff": d_ff} | more
 
 
-#: Published sizes, by name: vocabulary, width, layers, heads, inner width.
+# Published sizes, by name: vocabulary, width, layers, heads, inner width.
 NAMED = {
     "bert-base": bert(**_sizes(30522, 768, 12, 12, 3072)),
     "bert-large": bert(**_sizes(30522, 1024, 24, 16, 4096)),

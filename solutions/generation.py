@@ -103,7 +103,7 @@ class Writer:
 
     @property
     def written(self) -> Tensor:
-        """Give what has been written after the prompt: (batch, steps)."""
+        """Give what has been written after the prompt, as (batch, steps)."""
         return self.tokens[:, self.prompt_len :]
 
     def logits(self) -> Tensor:
