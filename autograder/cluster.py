@@ -56,7 +56,7 @@ class Cluster:
                 "Dask is not installed here. Expected it here and on every machine "
                 "that grades: pip install distributed"
             ) from None
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say it
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self.ended = KilledWorker
         try:
             self.client = Client(self.scheduler, timeout=CONNECT, set_as_default=False)
