@@ -35,8 +35,8 @@ app = typer.Typer(
     help="Build, solve and grade the course. Ends with 0 when all is fine, 1 when "
     "something needs a look, 2 when it could not run.",
 )
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+out = Console(highlight=False, emoji=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 Class = Annotated[Path, typer.Option("--class", help="The class folder.")]
 Assignment = Annotated[

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import re
 import secrets
 import socket
 import threading
@@ -16,9 +17,11 @@ from autograder.classroom import Classroom
 from autograder.database import REMEMBERED
 from autograder.doctor import require_jail
 from autograder.errors import CourseError
+from autograder.texts import first_line
 
 CONNECT = 10.0  # seconds to reach the scheduler
 PATIENCE = 60.0  # seconds without a single worker
+CERTIFICATE = "distributed.comm.tls.client.cert"
 ALIKE = ("torch", "numpy", "nbgrader", "transformer-piece-by-piece")
 BOOT = Path("/proc/sys/kernel/random/boot_id")  # Linux: new with every start
 _one = threading.Lock()  # nbgrader changes the working directory of its process
@@ -50,20 +53,31 @@ class Cluster:
         Raises CourseError that says what to mend.
         """
         try:
+            from dask import config
             from distributed import Client, KilledWorker
         except ImportError:
             raise CourseError(
                 "Dask is not installed here. Expected it here and on every machine "
                 "that grades: pip install distributed"
             ) from None
+        if not re.fullmatch(r"(tcp|tls)://[^/\s]+:\d+", self.scheduler):
+            raise CourseError(
+                f"{self.scheduler} is no address of a scheduler. Expected one like "
+                "tcp://host:8786, which `dask scheduler` shows when it starts."
+            )
+        if self.scheduler.startswith("tls") and not config.get(CERTIFICATE, None):
+            raise CourseError(
+                f"{self.scheduler} asks for a certificate. Expected ca-file, client.cert "
+                f"and client.key under distributed.comm.tls in Dask's configuration."
+            )
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self.ended = KilledWorker
         try:
             self.client = Client(self.scheduler, timeout=CONNECT, set_as_default=False)
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise CourseError(
-                f"No Dask scheduler answers at {self.scheduler}. Expected an address "
-                "like tcp://host:8786; `dask scheduler` starts one."
+                f"No Dask scheduler answers at {self.scheduler}: {first_line(error)}. "
+                "`dask scheduler` starts one, and says at which address."
             ) from error
         try:
             self.mark.parent.mkdir(exist_ok=True)

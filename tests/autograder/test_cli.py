@@ -65,7 +65,7 @@ def test_a_folder_that_is_no_class(tmp_path):
 
 def test_an_exercise_that_is_not_there(tmp_path):
     text = told_off(course("release", "99-nothing", "--class", tmp_path / "c"))
-    assert "Expected one of: 01-self-attention" in text
+    assert "Expected one of: " in text and "01-self-attention" in text
     assert not (tmp_path / "c").exists()
 
 
