@@ -52,33 +52,7 @@ class Cluster:
 
         Raises CourseError that says what to mend.
         """
-        try:
-            from dask import config
-            from distributed import Client, KilledWorker
-        except ImportError:
-            raise CourseError(
-                "Dask is not installed here. Expected it here and on every machine "
-                "that grades: pip install distributed"
-            ) from None
-        if not re.fullmatch(r"(tcp|tls)://[^/\s]+:\d+", self.scheduler):
-            raise CourseError(
-                f"{self.scheduler} is no address of a scheduler. Expected one like "
-                "tcp://host:8786, which `dask scheduler` shows when it starts."
-            )
-        if self.scheduler.startswith("tls") and not config.get(CERTIFICATE, None):
-            raise CourseError(
-                f"{self.scheduler} asks for a certificate. Expected ca-file, client.cert "
-                f"and client.key under distributed.comm.tls in Dask's configuration."
-            )
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-        self.ended = KilledWorker
-        try:
-            self.client = Client(self.scheduler, timeout=CONNECT, set_as_default=False)
-        except OSError as error:
-            raise CourseError(
-                f"No Dask scheduler answers at {self.scheduler}: {first_line(error)}. "
-                "`dask scheduler` starts one, and says at which address."
-            ) from error
+        self._connect()
         try:
             self.mark.parent.mkdir(exist_ok=True)
             self.mark.touch()
@@ -119,6 +93,36 @@ class Cluster:
                 "what is graded stays graded."
             )
         return max(1, len(found))
+
+    def _connect(self) -> None:
+        try:
+            from dask import config
+            from distributed import Client, KilledWorker
+        except ImportError:
+            raise CourseError(
+                "Dask is not installed here. Expected it here and on every machine "
+                "that grades: pip install distributed"
+            ) from None
+        if not re.fullmatch(r"(tcp|tls)://[^/\s]+:\d+", self.scheduler):
+            raise CourseError(
+                f"{self.scheduler} is no address of a scheduler. Expected one like "
+                "tcp://host:8786, which `dask scheduler` shows when it starts."
+            )
+        if self.scheduler.startswith("tls") and not config.get(CERTIFICATE, None):
+            raise CourseError(
+                f"{self.scheduler} asks for a certificate. Expected ca-file, "
+                "client.cert and client.key under distributed.comm.tls in Dask's "
+                "configuration."
+            )
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+        self.ended = KilledWorker
+        try:
+            self.client = Client(self.scheduler, timeout=CONNECT, set_as_default=False)
+        except OSError as error:
+            raise CourseError(
+                f"No Dask scheduler answers at {self.scheduler}: {first_line(error)}. "
+                "`dask scheduler` starts one, and says at which address."
+            ) from error
 
     def _examine(self) -> None:
         """Wait for workers, and let each say whether it can grade."""

@@ -123,6 +123,19 @@ def test_a_scheduler_that_is_not_there(room, monkeypatch):
         pass
 
 
+@pytest.mark.parametrize(
+    ("scheduler", "told"),
+    [
+        ("host:8786", "is no address"),
+        ("tcp://host", "is no address"),
+        ("tls://host:8786", "asks for a certificate"),
+    ],
+)
+def test_an_address_that_cannot_be_used(room, scheduler, told):
+    with pytest.raises(CourseError, match=told), Cluster(scheduler, room):
+        pass
+
+
 def test_a_cluster_without_workers(room, monkeypatch):
     monkeypatch.setattr(clusters, "PATIENCE", 0.5)
     with (
