@@ -105,6 +105,7 @@ def test_a_worker_with_two_threads_is_refused(room):
             n_workers=1,
             threads_per_worker=2,
             processes=False,
+            protocol="tcp",
             dashboard_address=":0",
             silence_logs=50,
         ) as crowded,
