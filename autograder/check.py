@@ -71,12 +71,9 @@ def check_notebook(
 
 def _use(mine: Path, notebook) -> None:
     """Let a notebook take the pieces of earlier chapters from the learner's own."""
-    folder = Path(mine).resolve()
-    if not (folder / "__init__.py").is_file():
-        raise CourseError(
-            f"{folder} was not made by `course mine`. Make it with: "
-            "course mine NOTEBOOKS --to mine"
-        )
+    from autograder.mine import require_mine  # which reads notebooks as this does
+
+    folder = require_mine(mine)
     source = USE_MINE.format(parent=str(folder.parent), package=folder.name)
     first = (
         i for i, c in enumerate(notebook.cells) if "from checks import" in c.source

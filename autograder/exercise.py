@@ -170,8 +170,7 @@ def _definitions(module: Path) -> dict[str, str]:
     lines = text.splitlines()
     found = {}
     for node in ast.parse(text).body:
-        first = min([node.lineno, *(d.lineno for d in _decorators(node))])
-        source = "\n".join(lines[first - 1 : node.end_lineno])
+        source = "\n".join(lines[first_line(node) - 1 : node.end_lineno])
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found[node.name] = source
         elif isinstance(node, ast.Assign):
@@ -179,8 +178,10 @@ def _definitions(module: Path) -> dict[str, str]:
     return found
 
 
-def _decorators(node: ast.stmt) -> list[ast.expr]:
-    return getattr(node, "decorator_list", [])
+def first_line(node: ast.stmt) -> int:
+    """Give the number of a statement's first line, its decorators included."""
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _imports(module: Path) -> list[ast.Import | ast.ImportFrom]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.check import read_notebook
 from autograder.errors import CourseError
-from autograder.exercise import SOLUTIONS, Exercise, all_exercises
+from autograder.exercise import SOLUTIONS, Exercise, all_exercises, first_line
 from autograder.trial import COMMON
 
 MARK = '"""Your own pieces, written by `course mine`; do not edit."""'
@@ -66,6 +66,17 @@ def is_mine(folder: Path) -> bool:
     return start.is_file() and start.read_text(encoding="utf-8").startswith(MARK)
 
 
+def require_mine(folder: Path) -> Path:
+    """Give the whole path of a package made by :func:`harvest`; else CourseError."""
+    folder = Path(folder).resolve()
+    if not is_mine(folder):
+        raise CourseError(
+            f"{folder} was not made by `course mine`. Make it with: "
+            "course mine NOTEBOOKS --to mine"
+        )
+    return folder
+
+
 def load(folder: Path | None, module: str):
     """Import a module of a package of one's own, or of ``solutions`` without one.
 
@@ -75,12 +86,7 @@ def load(folder: Path | None, module: str):
     """
     if folder is None:
         return importlib.import_module(f"solutions.{module}")
-    folder = Path(folder).resolve()
-    if not is_mine(folder):
-        raise CourseError(
-            f"{folder} was not made by `course mine`. Make it with: "
-            "course mine NOTEBOOKS --to mine"
-        )
+    folder = require_mine(folder)
     if str(folder.parent) not in sys.path:
         sys.path.insert(0, str(folder.parent))
     try:
@@ -179,8 +185,8 @@ def _module(path: Path, own: dict[str, str], package: str) -> str:
     tree = ast.parse(text)
     for node in reversed(tree.body):
         if own.get(getattr(node, "name", "")):
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            lines[first - 1 : node.end_lineno] = own[node.name].splitlines()
+            first = first_line(node) - 1
+            lines[first : node.end_lineno] = own[node.name].splitlines()
     imports = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
     if any(own.values()) and imports:
         last = imports[-1].end_lineno

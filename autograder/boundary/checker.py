@@ -12,11 +12,9 @@ from numbers import Real
 import numpy
 from torch import Tensor
 
-from autograder.boundary.proxy import Learner
+from autograder.boundary.proxy import PRINTED, Learner
 from autograder.boundary.wire import Channel, Gone, WireError
 from exercises import checks
-
-PRINTED = 200_000  # characters of one cell that are kept
 
 
 class Names(dict):

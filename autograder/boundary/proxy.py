@@ -9,7 +9,7 @@ from autograder.boundary.wire import Channel, Gone, WireError, pack, unpack
 from autograder.texts import writable
 from exercises import checks
 
-PRINTED = 200_000  # characters of what answers print in one test that are kept
+PRINTED = 200_000  # characters of what one test, or its answers, print that are kept
 
 
 class AnswerEnded(Exception):

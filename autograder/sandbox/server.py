@@ -28,7 +28,6 @@ class Started:
     kind: str
     status: int | None = None
     why: str = ""
-
     confirmed: bool = False
     used: float | None = None
 
