@@ -41,6 +41,62 @@ class History:
         return [chunk.mean().item() for chunk in chunks]
 
 
+class Training:
+    """A training in progress: what one step does, and what it takes to go on later.
+
+    ``rate`` is a number, or a function of the step, which counts from 1; gradients are
+    clipped to a norm of ``clip``; ``decay`` draws weights towards zero.
+    Source: Loshchilov and Hutter (2019), AdamW; without decay it is Adam.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        rate: float | Callable[[int], float],
+        *,
+        clip: float = 1.0,
+        decay: float = 0.0,
+    ):
+        """Begin at step 0."""
+        self.model, self.rate, self.clip = model, rate, clip
+        self.optimizer = torch.optim.AdamW(
+            model.parameters(), lr=1.0, betas=(0.9, 0.98), weight_decay=decay
+        )
+        self.losses: list[float] = []
+
+    def step(self, loss: Tensor, noted: float | None = None) -> None:
+        """Descend by one step; note the loss, or another number in its place.
+
+        Raises ValueError when the loss is not finite: training cannot recover from it.
+        """
+        step = len(self.losses) + 1
+        if not torch.isfinite(loss):
+            raise ValueError(
+                f"the loss of step {step} is {loss.item()}; lower the rate."
+            )
+        rate = self.rate(step) if callable(self.rate) else self.rate
+        self.optimizer.param_groups[0]["lr"] = rate
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
+        self.optimizer.step()
+        self.losses.append(loss.item() if noted is None else noted)
+
+    def state_dict(self) -> dict:
+        """Give everything that the next step depends on."""
+        return {
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "losses": self.losses,
+        }
+
+    def load_state_dict(self, state: dict) -> None:
+        """Go on from a state that :meth:`state_dict` gave."""
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.losses = list(state["losses"])
+
+
 def train(
     model: nn.Module,
     batches: Iterable,
@@ -51,31 +107,18 @@ def train(
     steps: int | None = None,
     after: Callable[[int, History], None] | None = None,
 ) -> History:
-    """Train a model on batches with Adam, and give the history of its losses.
+    """Train a model on batches, and give the history of its losses.
 
-    ``loss_of(model, batch)`` gives the loss; ``rate`` is a number, or a function of
-    the step, which counts from 1; gradients are clipped to a norm of ``clip``;
-    ``after(step, history)`` is called after every step. The model ends in eval mode.
-    Raises ValueError when a loss is not finite: training cannot recover from that.
+    ``loss_of(model, batch)`` gives the loss; ``rate`` and ``clip`` as in
+    :class:`Training`; ``after(step, history)`` is called after every step. The model
+    ends in eval mode. Raises ValueError when a loss is not finite.
     """
-    first = rate(1) if callable(rate) else rate
-    optimizer = torch.optim.Adam(model.parameters(), lr=first, betas=(0.9, 0.98))
-    history = History()
+    training = Training(model, rate, clip=clip)
+    history = History(training.losses)
     model.train()
     bar = tqdm(batches, total=steps, leave=False, disable=None)
     for step, batch in enumerate(bar, 1):
-        if callable(rate):
-            optimizer.param_groups[0]["lr"] = rate(step)
-        loss = loss_of(model, batch)
-        if not torch.isfinite(loss):
-            raise ValueError(
-                f"the loss of step {step} is {loss.item()}; lower the rate."
-            )
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimizer.step()
-        history.losses.append(loss.item())
+        training.step(loss_of(model, batch))
         if after is not None:
             after(step, history)
             model.train()
