@@ -77,6 +77,7 @@ def configure(c: Config, root: Path) -> None:
         ("language_info", "name"),
         ("computing",),
     }
+    c.Autograde.exporter_class = "autograder.notebooks.QuickExporter"
     c.Exporter.optimistic_validation = True  # once, after all preprocessors
     c.HTMLExporter.preprocessors = [clean]
     c.HTMLExporter.filters = {"markdown2html": "autograder.cleaning.markdown2html"}

@@ -148,7 +148,7 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
             cells, computing = read_cells(path, store.fingerprints())
             result.cells |= cells
             result.computing = round(result.computing + computing, 2)
-        if before and before.digest == result.digest:
+        if read and before and before.digest == result.digest:
             keep_read(classroom, assignment, student, read)
         remember(classroom, assignment, student, old)
         result.notes += what_happened(result)

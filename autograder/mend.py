@@ -19,6 +19,7 @@ from nbformat.v4 import new_code_cell
 from nbgrader.utils import parse_utc
 
 from autograder.errors import CourseError
+from autograder.notebooks import as_json
 from autograder.texts import first_line, writable
 
 NOTEBOOK_BYTES = 100_000_000
@@ -244,7 +245,7 @@ def prepare(folder: Path, released: dict[str, Path], target: Path) -> list[str]:
             continue
         mended = mend(read(path), nbformat.read(model, as_version=4))
         notes += mended.notes
-        nbformat.write(mended.notebook, target / name)
+        (target / name).write_text(as_json(mended.notebook), encoding="utf-8")
         notebooks = {n: p for n, p in notebooks.items() if p != path}
     if len(missing) == len(released):
         there = ", ".join(sorted(notebooks)) or "no notebook at all"

@@ -1,10 +1,14 @@
 """Train the models of the course from the shell, from a learner's own pieces too."""
 
+import contextlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.errors import CourseError
 from autograder.mine import load
+from autograder.results import write_whole
 
 D_MODEL, WARMUP, STEPS = 64, 100, 300  # as in the chapter on the Transformer
 
@@ -48,3 +52,87 @@ def train_translator(
         right,
         list(zip(asked, said, strict=True)),
     )
+
+
+def known_models() -> list[str]:
+    """List what ``course train`` can be asked for."""
+    from solutions.recipes import RECIPES
+
+    return ["translator", *RECIPES]
+
+
+def train_model(
+    name: str,
+    preset: str,
+    folder: Path,
+    seed: int = 0,
+    control: bool = False,
+    on_step: Callable[[int, float], None] = lambda step, loss: None,
+):
+    """Train a model of chapters 11 to 14, or go on where a run was stopped.
+
+    Keeps checkpoints in ``folder``, and in the end the curve, the weights and what was
+    measured. Under ``torchrun`` the processes share the work. Gives the
+    :class:`solutions.runs.Result`; raises CourseError for what cannot be trained.
+    """
+    import torch
+
+    from solutions.recipes import RECIPES
+    from solutions.runs import run, written
+
+    if preset == "cpu":
+        torch.set_num_threads(1)  # the models are tiny: a second thread would only wait
+    if name not in RECIPES:
+        expected = ", ".join(known_models())
+        raise CourseError(f"There is no model {name!r}. Expected one of: {expected}.")
+    recipe = RECIPES[name]
+    options = {"seed": seed, "control": control, "on_step": on_step}
+    try:
+        with together():
+            result = run(name, recipe, preset, folder, **options)
+    except ValueError as error:
+        raise CourseError(str(error)) from error
+    if is_first():
+        write_whole(folder / "result.json", written(result) + "\n")
+        draw_curve(result, recipe, folder / "curve.svg")
+    return result
+
+
+@contextlib.contextmanager
+def together():
+    """Join the processes that ``torchrun`` has started, if it has."""
+    import torch
+    import torch.distributed as dist
+
+    if "RANK" not in os.environ:
+        yield
+        return
+    cuda = torch.cuda.is_available()
+    if cuda:
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl" if cuda else "gloo")
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
+
+
+def is_first() -> bool:
+    """Tell whether this process is the one that writes and speaks for all."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def draw_curve(result, recipe, path: Path) -> None:
+    """Draw the loss of every step, and its mean over stretches of fifty."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot(result.losses, color="0.8", linewidth=0.8)
+    width = 50
+    starts = range(0, len(result.losses), width)
+    chunks = [result.losses[start : start + width] for start in starts]
+    middles = [start + len(c) / 2 for start, c in zip(starts, chunks, strict=True)]
+    axes.plot(middles, [sum(c) / len(c) for c in chunks], marker="o", markersize=3)
+    axes.set(xlabel="step", ylabel="loss", title=recipe.title)
+    figure.savefig(path)

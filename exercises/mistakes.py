@@ -10,18 +10,22 @@ def find_mistake(properties: list[dict], known: list[dict]) -> dict | None:
     """Find the known mistake that fails the same properties with the same outcomes.
 
     A mistake that explains every failing property wins; else the one that shares
-    most of them with equal numbers. Returns id, sentence, chapter, section, or None.
+    most of them with equal numbers. Where a mistake's outcomes depend on chance, they
+    count for less than equal numbers. Returns id, sentence, chapter, section, or None.
     """
     failed = {p["label"]: p["outcome"] for p in properties if not p["passed"]}
-    best, most = None, (False, 0)
+    best, most = None, (False, 0.0)
     for mistake in known:
         fails = mistake["fails"]
         agree = [label for label in failed if _alike(failed[label], fails.get(label))]
         exact = len(agree) == len(failed) == len(fails)
         equal = [label for label in agree if not fails[label].get("random")]
         telling = [label for label in equal if failed[label]["kind"] != "error"]
-        score = (exact, len(equal if exact else telling))
-        if agree and (exact or telling) and score > most:
+        if exact and equal:
+            score = (True, len(equal))
+        else:
+            score = (False, max(len(telling), exact * len(agree) / 2))
+        if score > most:
             best, most = mistake, score
     keys = ("id", "sentence", "chapter", "section")
     return {key: best[key] for key in keys} if best else None

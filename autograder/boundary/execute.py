@@ -5,9 +5,12 @@ autograde`` uses it too. Scores follow from the checker's verdict alone.
 """
 
 import contextlib
+import hashlib
 import math
+import os
 import socket
 from dataclasses import replace
+from pathlib import Path
 
 from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
@@ -17,7 +20,7 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from traitlets import Float, Int
 
 from autograder.boundary.wire import Channel, Gone, WireError
-from autograder.sandbox.jail import Limits
+from autograder.sandbox.jail import Limits, files_beside
 from autograder.sandbox.provisioner import JailManager
 from autograder.sandbox.server import fork_server
 from exercises.mistakes import MIME
@@ -65,7 +68,7 @@ class SplitExecute(Execute):
         """Start a jail for a notebook, with the files beside it, and a checker."""
         limits = replace(Limits(), memory=self.memory_bytes)
         folder = resources["metadata"].get("path", "")
-        return Pair(limits, folder, self.cell_wall_seconds)
+        return Pair.start(limits, folder, self.cell_wall_seconds)
 
     def _run(self, nb, resources, pair: "Pair"):
         """Go through the cells; see :meth:`preprocess`."""
@@ -76,6 +79,7 @@ class SplitExecute(Execute):
         self.timeout = None
         self.owns_km = True
         with self.setup_kernel():
+            pair.keep_spare()
             stopped = ""
             for index, cell in enumerate(nb.cells):
                 if cell.cell_type != "code":
@@ -189,13 +193,16 @@ class SplitExecute(Execute):
 class Pair:
     """A kernel in its jail and a checker, with a socket between them.
 
-    Both start at once; :meth:`confirm` waits until they are there.
+    Both start at once; :meth:`confirm` waits until they are there. A spare pair starts
+    while a notebook runs, for the next one with the same files beside it.
     """
 
     _waiting: "Pair | None" = None
+    _spare: "Pair | None" = None
 
     def __init__(self, limits: Limits, folder: str, seconds: float):
-        self.folder = folder
+        self.asked = (limits, folder, seconds)
+        self.like = (limits, beside(folder), seconds)
         to_checker, to_student = socket.socketpair()
         control, given = socket.socketpair()
         self.channel = Channel(control)
@@ -207,6 +214,28 @@ class Pair:
         self.manager.limits, self.manager.beside = limits, to_student
         self.manager.work_folder = folder
         run_sync(self.manager.start_kernel)()
+
+    @classmethod
+    def start(cls, limits: Limits, folder: str, seconds: float) -> "Pair":
+        """Give a pair for the notebook of a folder: the spare one if that will do."""
+        spare, cls._spare = cls._spare, None
+        if spare is None:
+            return cls(limits, folder, seconds)
+        if spare.like == (limits, beside(folder), seconds) and spare.lives():
+            spare.asked = (limits, folder, seconds)
+            return spare
+        spare.close()
+        return cls(limits, folder, seconds)
+
+    def keep_spare(self) -> None:
+        """Start another pair like this one, for a notebook that may come next."""
+        if Pair._spare is None:
+            Pair._spare = Pair(*self.asked)
+
+    def lives(self) -> bool:
+        """Tell whether neither has ended."""
+        kernel = self.manager.provisioner.started
+        return self.checker.poll() is None and kernel.poll() is None
 
     def confirm(self) -> None:
         """Wait until both have started. Raises CourseError when one cannot."""
@@ -231,10 +260,20 @@ class Pair:
     def waiting(cls, resources) -> "Pair | None":
         """Give the pair that was started for this notebook, if there is one."""
         pair, cls._waiting = cls._waiting, None
-        if pair and pair.folder != resources["metadata"].get("path", ""):
+        if pair and pair.asked[1] != resources["metadata"].get("path", ""):
             pair.close()
             return None
         return pair
+
+
+def beside(folder: str) -> dict[str, str]:
+    """Sum up the files that a jail gets from a folder, by their paths in it."""
+    found = {}
+    for path, _ in files_beside(folder):
+        with Path(path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        found[os.path.relpath(path, folder)] = digest
+    return found
 
 
 class StartAhead(NbGraderPreprocessor):

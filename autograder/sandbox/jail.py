@@ -18,7 +18,7 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +28,7 @@ HOME = "/home/student"
 COPIED_BYTES, COPIED_FILES = 64_000_000, 1000
 SHARED_BYTES, SHARED_FILES = 1_000_000, 50
 FIRST_UID = 200_000
+NOT_FOR_ANSWERS = (".ipynb", "/timestamp.txt")  # of what was handed in
 PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 SETTINGS = ("/etc/ld.so.cache", "/etc/fonts", "/etc/localtime", "/etc/alternatives")
 
@@ -183,18 +184,22 @@ def _accounts(root: str) -> None:
 def copy_files(source: str, target: str) -> None:
     """Copy the plain files of a submission except notebooks, within bounds."""
     left, count = COPIED_BYTES, COPIED_FILES
-    for folder, folders, names in os.walk(source):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in names:
-            path = os.path.join(folder, name)
-            about = os.lstat(path)
-            fits = stat.S_ISREG(about.st_mode) and about.st_size <= left and count > 0
-            if not fits or name.endswith(".ipynb"):
-                continue
+    for path, size in files_beside(source):
+        if size <= left and count > 0:
             inside = os.path.join(target, os.path.relpath(path, source))
             os.makedirs(os.path.dirname(inside), exist_ok=True)
             shutil.copyfile(path, inside, follow_symlinks=False)
-            left, count = left - about.st_size, count - 1
+            left, count = left - size, count - 1
+
+
+def files_beside(source: str) -> Iterator[tuple[str, int]]:
+    """Give the plain files of a submission and their sizes, except its notebooks."""
+    for folder, folders, names in os.walk(source):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (os.path.join(folder, name) for name in names):
+            about = os.lstat(path)
+            if stat.S_ISREG(about.st_mode) and not path.endswith(NOT_FOR_ANSWERS):
+                yield path, about.st_size
 
 
 def _give(folder: str, uid: int) -> None:

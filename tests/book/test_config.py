@@ -189,3 +189,10 @@ def test_repairs_can_run_twice():
     assert "fontawesome" not in once
     assert "aria-label" not in once.split("</nav>")[1]
     assert finish.repair(once) == once
+
+
+def test_the_index_of_all_words_is_loaded_by_the_search_only():
+    scripts = '<script src="searchindex.js"></script><p>'
+    assert finish.repair(scripts) == "<p>"
+    search = scripts + '<div id="search-results"></div>'
+    assert finish.repair(search) == search

@@ -37,6 +37,10 @@ ELEMENT = re.compile(
     r"(attention-explorer|position-lab|shape-tracer|residual-stream)\.(?:js|css)"
     r"[^>]*>(?:</script>)?\s*"
 )
+# The theme loads the index of all words everywhere; the page of the search needs it.
+SEARCH = re.compile(
+    r"<script\b[^>]*(?:searchtools|language_data|searchindex)\.js[^>]*></script>\s*"
+)
 REPAIRS = tuple((re.compile(old, re.S), new) for old, new in REPAIRS)
 
 
@@ -44,6 +48,8 @@ def repair(html):
     """Return a page without the theme's known faults."""
     for pattern, replacement in REPAIRS:
         html = pattern.sub(replacement, html)
+    if 'id="search-results"' not in html:
+        html = SEARCH.sub("", html)
     return ELEMENT.sub(lambda tag: tag[0] if f"<{tag[2]} " in html else "", html)
 
 
