@@ -182,21 +182,22 @@ def train(
         typer.Option(help="Where checkpoints are kept. [trained/MODEL-...]"),
     ] = None,
 ) -> None:
-    """Train a model of the course; a stopped run goes on where it was.
-
-    The translator of chapter 09 is trained from your own pieces if you like.
-    """
+    """Train a model of the course; a stopped run goes on where it was."""
     if model == "list":
         list_models()
     elif model == "translator":
         show_translator(mine, steps)
-    elif mine:
-        raise CourseError("Only the translator is trained --with pieces of your own.")
     else:
-        words = [model, preset, str(seed), *["control"] * control]
-        show_training(
-            model, preset, folder or Path("trained") / "-".join(words), seed, control
+        place = folder or run_folder(
+            Path("trained"), model, preset, seed, control, mine
         )
+        show_training(model, preset, place, seed, control, mine)
+
+
+def run_folder(base, model, preset, seed, control, mine=None) -> Path:
+    """Name the folder of a training, so that no two share one."""
+    words = [model, preset, str(seed), *["control"] * control]
+    return base / "-".join([*words, *([mine.name] if mine else [])])
 
 
 def list_models() -> None:
@@ -212,7 +213,7 @@ def list_models() -> None:
         )
 
 
-def show_training(model, preset, folder: Path, seed: int, control: bool) -> None:
+def show_training(model, preset, folder: Path, seed, control, mine=None) -> None:
     """Train a model of chapters 11 to 14 with a progress bar, and say what came."""
     from autograder.train import is_first, train_model
     from solutions.recipes import RECIPES
@@ -225,7 +226,7 @@ def show_training(model, preset, folder: Path, seed: int, control: bool) -> None
         def on_step(step: int, loss: float) -> None:
             bar.update(task, completed=step, description=f"{model}: loss {loss:.3f}")
 
-        result = train_model(model, preset, folder, seed, control, on_step)
+        result = train_model(model, preset, folder, seed, control, on_step, mine)
     if not is_first():
         return
     for asked, said in result.samples:
@@ -454,6 +455,46 @@ def bench_grade(
     same = all(one.marks == stock.marks for one in ours)
     out.print(f"marks equal, cell by cell: {'yes' if same else 'NO'}")
     raise typer.Exit(FINE if same else LOOK)
+
+
+@bench.command("train")
+def bench_train(
+    models: Annotated[
+        list[str] | None, typer.Argument(help="Which; all of them without.")
+    ] = None,
+    preset: Annotated[str, typer.Option(help="How large: cpu or gpu.")] = "cpu",
+    seed: Annotated[int, typer.Option(help="Where chance begins.")] = 0,
+    folder: Annotated[Path, typer.Option(help="Where checkpoints are kept.")] = Path(
+        "trained"
+    ),
+) -> None:
+    """Train every model and its control; print what was measured beside what must be.
+
+    What has been trained in the folder is not trained again.
+    """
+    from autograder.train import known_models, train_model
+    from solutions.recipes import RECIPES
+
+    fine = True
+    for model in models or known_models()[1:]:
+        for control in (False, True):
+            place = run_folder(folder, model, preset, seed, control)
+            with spinner(f"Training {model}{' (control)' * control}") as say:
+                result = train_model(
+                    *(model, preset, place, seed, control),
+                    on_step=lambda step, loss, say=say: say(f"step {step}, {loss:.3f}"),
+                )
+            recipe = RECIPES[model]
+            low, high = recipe.control_band if control else recipe.band
+            held = low <= result.value <= high
+            fine = fine and held
+            label = f"without: {recipe.control}" if control else recipe.metric
+            out.print(
+                f"{model:11} {result.value:9.4g}  {low:g} to {high:g} "
+                f"{'held  ' if held else 'NOT HELD'} {result.seconds:5.0f} s  {label}",
+                markup=False,
+            )
+    raise typer.Exit(FINE if fine else LOOK)
 
 
 def run_grading(

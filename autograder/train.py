@@ -68,32 +68,32 @@ def train_model(
     seed: int = 0,
     control: bool = False,
     on_step: Callable[[int, float], None] = lambda step, loss: None,
+    mine: Path | None = None,
 ):
     """Train a model of chapters 11 to 14, or go on where a run was stopped.
 
+    ``mine`` is a package made by ``course mine``; without it the reference is trained.
     Keeps checkpoints in ``folder``, and in the end the curve, the weights and what was
     measured. Under ``torchrun`` the processes share the work. Gives the
     :class:`solutions.runs.Result`; raises CourseError for what cannot be trained.
     """
     import torch
 
-    from solutions.recipes import RECIPES
-    from solutions.runs import run, written
-
+    recipes, runs = load(mine, "recipes").RECIPES, load(mine, "runs")
     if preset == "cpu":
         torch.set_num_threads(1)  # the models are tiny: a second thread would only wait
-    if name not in RECIPES:
+    if name not in recipes:
         expected = ", ".join(known_models())
         raise CourseError(f"There is no model {name!r}. Expected one of: {expected}.")
-    recipe = RECIPES[name]
+    recipe = recipes[name]
     options = {"seed": seed, "control": control, "on_step": on_step}
     try:
         with together():
-            result = run(name, recipe, preset, folder, **options)
+            result = runs.run(name, recipe, preset, folder, **options)
     except ValueError as error:
         raise CourseError(str(error)) from error
     if is_first():
-        write_whole(folder / "result.json", written(result) + "\n")
+        write_whole(folder / "result.json", runs.written(result) + "\n")
         draw_curve(result, recipe, folder / "curve.svg")
     return result
 
