@@ -255,6 +255,26 @@ def show_translator(mine: Path | None, steps: int) -> None:
 
 
 @app.command()
+def showcase(
+    mine: Annotated[
+        Path, typer.Option("--with", help="Your own pieces, from `course mine`.")
+    ],
+    models: Annotated[
+        list[str] | None, typer.Argument(help="Which; bert, gpt2 and t5 without.")
+    ] = None,
+    folder: Annotated[Path, typer.Option(help="Where the page goes.")] = Path(
+        "my-models"
+    ),
+) -> None:
+    """Train models from your own pieces, check them, and write a page to show."""
+    from autograder.showcase import MODELS, write_showcase
+
+    with spinner("Your models") as say:
+        path = write_showcase(mine, tuple(models or MODELS), folder, say)
+    out.print(f"{path}: your models, to show", markup=False)
+
+
+@app.command()
 def load(
     folder: Annotated[Path, typer.Argument(help="config.json and .safetensors files.")],
 ) -> None:

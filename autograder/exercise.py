@@ -1,6 +1,7 @@
 """An exercise as it is written: one MyST notebook and its wrong and right answers."""
 
 import ast
+import hashlib
 import re
 import sys
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import solutions
 from autograder.errors import CourseError
 from exercises.answers import Answer, read_answers
 
+MAKERS = ("exercise", "leaks", "release", "trial")  # what a release depends on
 EXERCISES = Path(exercises.__file__).parent
 SOLUTIONS = Path(solutions.__file__).parent
 
@@ -116,6 +118,17 @@ class Exercise:
             if "points" in cell.metadata:
                 titles[grade_id(cell)] = heading
         return titles
+
+    @cached_property
+    def digest(self) -> str:
+        """The sum of all that a release of this exercise depends on."""
+        total = hashlib.sha256()
+        sources = [*self.folder.iterdir(), *EXERCISES.glob("*.py")]
+        sources += [*self.earlier, self.reference]
+        sources += [Path(__file__).with_name(f"{name}.py") for name in MAKERS]
+        for path in sorted(path for path in sources if path.is_file()):
+            total.update(path.read_bytes())
+        return total.hexdigest()
 
     @cached_property
     def misconceptions(self) -> list[Answer]:

@@ -1,6 +1,5 @@
 """The checkout: where the book is built, and what is built for it."""
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -9,10 +8,9 @@ from pathlib import Path
 
 from autograder.classroom import Classroom
 from autograder.errors import CourseError
-from autograder.exercise import EXERCISES, Exercise, all_exercises
+from autograder.exercise import Exercise, all_exercises
 from autograder.results import write_whole
 
-MAKERS = ("exercise", "leaks", "release", "trial")  # what a release depends on
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "_build"
 
@@ -55,20 +53,10 @@ def student_notebook(exercise: Exercise) -> Path:
     """Give the released notebook of an exercise, made anew only if a source changed."""
     folder = BUILD / "exercises" / exercise.name
     path, stamp = folder / f"{exercise.notebook}.ipynb", folder / ".digest"
-    digest = _digest(exercise)
+    digest = exercise.digest
     if path.exists() and stamp.exists() and stamp.read_text() == digest:
         return path
     released = Classroom.create(BUILD / "releases").release(exercise)
     write_whole(path, released.read_text(encoding="utf-8"))
     write_whole(stamp, digest)
     return path
-
-
-def _digest(exercise: Exercise) -> str:
-    total = hashlib.sha256()
-    sources = [*exercise.folder.iterdir(), *EXERCISES.glob("*.py")]
-    sources += [*exercise.earlier, exercise.reference]
-    sources += [Path(__file__).with_name(f"{name}.py") for name in MAKERS]
-    for path in sorted(path for path in sources if path.is_file()):
-        total.update(path.read_bytes())
-    return total.hexdigest()

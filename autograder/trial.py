@@ -7,15 +7,19 @@ the alternatives. What a student hands in never runs here.
 import contextlib
 import functools
 import io
+import json
 import sys
 import warnings
+from pathlib import Path
 
 import torch
 
 from autograder.exercise import BEGIN_HIDDEN, END_HIDDEN, Exercise, without_region
+from autograder.results import write_whole
 from exercises import checks
 from exercises.answers import Answer
 
+KEPT = Path(__file__).parent.parent / "_build" / "fingerprints"
 sys.modules.setdefault("checks", checks)  # the name it has beside a notebook
 torch.set_num_threads(1)  # tensors are tiny here: a second thread would only wait
 
@@ -89,8 +93,9 @@ def fingerprints(exercise: Exercise, hidden: bool) -> dict[str, list[dict]]:
     visible properties can tell.
     """
     known: dict[str, list[dict]] = {}
+    failures = all_failures(exercise)
     for answer in exercise.misconceptions:
-        failed = _failures(exercise, answer)
+        failed = failures[answer.id]
         fails = {name: out for name, (out, hides) in failed.items() if hidden >= hides}
         if fails:
             facts = {
@@ -104,6 +109,22 @@ def fingerprints(exercise: Exercise, hidden: bool) -> dict[str, list[dict]]:
 
 
 @functools.cache
+def all_failures(exercise: Exercise) -> dict[str, dict[str, tuple[dict, bool]]]:
+    """Give how each wrong answer of an exercise fails, by its id.
+
+    In a checkout that is kept in ``_build``, under the sum of all it depends on.
+    """
+    kept = (
+        KEPT / f"{exercise.name}-{exercise.digest[:20]}-torch{torch.__version__}.json"
+    )
+    if kept.exists():
+        return json.loads(kept.read_text(encoding="utf-8"))
+    found = {a.id: _failures(exercise, a) for a in exercise.misconceptions}
+    if KEPT.parent.parent.joinpath("_config.yml").exists():
+        write_whole(kept, json.dumps(found))
+    return found
+
+
 def _failures(exercise: Exercise, answer: Answer) -> dict[str, tuple[dict, bool]]:
     """Give the outcome of every failing property of an answer's check, by label.
 

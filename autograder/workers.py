@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 
-from autograder.sandbox.server import fork_server
+from autograder.sandbox.server import begin_fork_server
 
 TRIES = 2  # how often a submission is tried again when its worker ends
 AHEAD = 2  # submissions under way for each worker: one in work, one waiting
@@ -27,14 +27,22 @@ class Processes:
     @contextlib.contextmanager
     def pool(self):
         """Give a function that sends a task to a worker; they start when needed."""
-        fork_server()  # one for all workers
+        ready = begin_fork_server()  # one for all workers, which start meanwhile
         spawn = get_context("spawn")
         with ProcessPoolExecutor(self.count, spawn, end_with_parent) as pool:
+            for _ in range(self.count):
+                pool.submit(warm_up)
+            ready()
             yield pool.submit
 
     def size(self) -> int:
         """Say how many workers there are."""
         return self.count
+
+
+def warm_up() -> None:
+    """Import what a worker needs, before it gets something to do."""
+    import autograder.grade  # noqa: F401
 
 
 def end_with_parent() -> None:

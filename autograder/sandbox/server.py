@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,23 +116,41 @@ def fork_server() -> ForkServer:
     environment. It ends with that process. If it is killed, whoever misses it first
     starts it again for all.
     """
+    return begin_fork_server()()
+
+
+def begin_fork_server() -> Callable[[], ForkServer]:
+    """Begin to start the fork server; what is given back waits until it is ready.
+
+    Until then the other processes of the run wait for it, instead of starting theirs.
+    """
     path = Path(os.environ.get(SOCKET, ""))
     if _answers(path):
-        return ForkServer(str(path))
+        return lambda: ForkServer(str(path))
     if not path.parent.is_dir() or not path.name:
         folder = tempfile.mkdtemp(prefix="course-", dir="/tmp")  # short, for sockets
         atexit.register(remove, folder)
         path = Path(folder) / "fork-server"
         os.environ[SOCKET] = str(path)
-    with path.with_name("lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _answers(path):
-            path.unlink(missing_ok=True)
-            _start(path)
-    return ForkServer(str(path))
+    lock = path.with_name("lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    process = None
+    if not _answers(path):
+        path.unlink(missing_ok=True)
+        process = _start(path)
+
+    def ready() -> ForkServer:
+        with lock:
+            if process and process.stdout.readline() != b"ready\n":
+                raise CourseError(
+                    "The fork server did not start; COURSE_DEBUG=1 shows why."
+                )
+        return ForkServer(str(path))
+
+    return ready
 
 
-def _start(path: Path) -> None:
+def _start(path: Path) -> subprocess.Popen:
     """Start a fork server; it ends with this process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "autograder.sandbox.zygote", path],
@@ -142,9 +161,8 @@ def _start(path: Path) -> None:
         stderr=subprocess.DEVNULL if not os.environ.get("COURSE_DEBUG") else None,
         start_new_session=True,
     )
-    if process.stdout.readline() != b"ready\n":
-        raise CourseError("The fork server did not start; COURSE_DEBUG=1 shows why.")
     atexit.register(stop, process)
+    return process
 
 
 def stop(process: subprocess.Popen) -> None:

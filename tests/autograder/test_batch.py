@@ -1,6 +1,7 @@
 """The batch: killed and started again, it ends as if nothing had happened."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,21 +22,26 @@ STUDENTS = 6
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A class of six that was graded without interruption: its folder and its CSV."""
-    room = fresh_class(tmp_path_factory.mktemp("whole"))
-    grade(room, NAME, workers=2)
-    return room, (room.root / "grades.csv").read_text(encoding="utf-8")
-
-
-def fresh_class(folder):
+def ungraded(tmp_path_factory):
     """Release the exercise and hand in the work of six learners."""
-    room = Classroom.create(folder)
+    room = Classroom.create(tmp_path_factory.mktemp("ungraded") / "class")
     room.release(find_exercise(NAME))
     for learner in make_class(room, find_exercise(NAME))[STUDENTS:]:
-        path = room.root / "submitted" / learner.id
-        path.rename(room.root / f"away-{learner.id}")
+        shutil.rmtree(room.root / "submitted" / learner.id)
     return room
+
+
+def copy_of(room, folder):
+    """Copy a class, for a test to change."""
+    return Classroom.open(shutil.copytree(room.root, folder / "class"))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, ungraded):
+    """A class of six that was graded without interruption: its folder and its CSV."""
+    room = copy_of(ungraded, tmp_path_factory.mktemp("whole"))
+    grade(room, NAME, workers=2)
+    return room, (room.root / "grades.csv").read_text(encoding="utf-8")
 
 
 def start(room):
@@ -72,9 +78,9 @@ def children(pid):
     "run again: the same marks",
 )
 @pytest.mark.parametrize("victim", ["grader", "worker", "fork server"])
-def test_killed_and_run_again_it_ends_the_same(tmp_path, whole, victim):
+def test_killed_and_run_again_it_ends_the_same(tmp_path, ungraded, whole, victim):
     _, expected = whole
-    room = fresh_class(tmp_path / "class")
+    room = copy_of(ungraded, tmp_path)
     process = start(room)
     store = ResultStore(room.root, NAME)
     end = time.monotonic() + 120
