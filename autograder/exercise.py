@@ -65,36 +65,48 @@ class Exercise:
 
     def _of_reference(self, role: str) -> dict[str, str]:
         """Read what the cells of one role name, from the reference."""
-        found = _definitions(self.reference)
+        found = {}
+        for path in self.references:
+            found |= _definitions(path)
         names = [c.metadata[role] for c in self.written.cells if role in c.metadata]
         for name in names:
             if name not in found:
+                files = ", ".join(path.name for path in self.references)
                 raise CourseError(
                     f"{self.name}: exercise.md asks for {name}, and "
-                    f"{self.reference.name} does not define it. "
+                    f"{files} does not define it. "
                     f"Expected one of: {', '.join(found)}."
                 )
         return {name: found[name] for name in names}
 
-    @property
-    def reference(self) -> Path:
-        """The module of ``solutions`` that this exercise asks for again."""
-        return SOLUTIONS / f"{self.facts['reference']}.py"
+    @cached_property
+    def references(self) -> list[Path]:
+        """The modules of ``solutions`` that this exercise asks for again.
+
+        Most have one; ``reference`` in the front matter may name several, with spaces.
+        """
+        return [SOLUTIONS / f"{name}.py" for name in self.facts["reference"].split()]
+
+    def module_of(self, piece: str) -> str:
+        """Name the module of ``solutions`` that defines a piece."""
+        return next(p.stem for p in self.references if piece in _definitions(p))
 
     @cached_property
     def imports(self) -> list[str]:
         """The import statements of the reference, which its pieces need."""
-        return [ast.unparse(node) for node in _imports(self.reference)]
+        nodes = [node for path in self.references for node in _imports(path)]
+        return list(dict.fromkeys(map(ast.unparse, nodes)))
 
     @cached_property
     def earlier(self) -> list[Path]:
         """The modules that the reference builds on, each after those it needs."""
-        return _needed_by(self.reference)[:-1]
+        needed = [path for own in self.references for path in _needed_by(own)]
+        return [p for p in dict.fromkeys(needed) if p not in self.references]
 
     @cached_property
     def packages(self) -> list[str]:
         """The packages beyond PyTorch that the reference and what it needs import."""
-        modules = [*self.earlier, self.reference]
+        modules = [*self.earlier, *self.references]
         names = {_package(node) for path in modules for node in _imports(path)}
         return sorted(names - {"torch", "solutions"} - sys.stdlib_module_names)
 
@@ -124,7 +136,7 @@ class Exercise:
         """The sum of all that a release of this exercise depends on."""
         total = hashlib.sha256()
         sources = [*self.folder.iterdir(), *EXERCISES.glob("*.py")]
-        sources += [*self.earlier, self.reference]
+        sources += [*self.earlier, *self.references]
         sources += [Path(__file__).with_name(f"{name}.py") for name in MAKERS]
         for path in sorted(path for path in sources if path.is_file()):
             total.update(path.read_bytes())

@@ -120,9 +120,9 @@ def _all_pieces(notebooks: list[Path]) -> list[Piece]:
         exercise = _exercise_of(cells, exercises)
         for name in exercise.pieces if exercise else ():
             if source := _answer(cells, name):
-                module = exercise.reference.stem
+                module = exercise.module_of(name)
                 solved[module, name] = Piece(module, name, path, source)
-    asked = [(e.reference.stem, name) for e in exercises for name in e.pieces]
+    asked = [(e.module_of(name), name) for e in exercises for name in e.pieces]
     return [solved.get(key, Piece(*key)) for key in asked]
 
 

@@ -49,6 +49,18 @@ def block_counts(rows: list[list[int]]) -> Tensor:
     return counts
 
 
+def block_table(rows: list[list[int]], device) -> tuple[Tensor, Tensor]:
+    """Make rows of one length: the indices, and whether each is a real one.
+
+    Shapes: -> two tensors (len(rows), longest), of integers and of booleans.
+    """
+    longest = max(map(len, rows))
+    index = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
+    sizes = torch.tensor([len(row) for row in rows])
+    is_there = torch.arange(longest)[None, :] < sizes[:, None]
+    return index.to(device), is_there.to(device)
+
+
 def block_sparse_attention(
     queries: Tensor, keys: Tensor, values: Tensor, rows: list[list[int]], real: Tensor
 ) -> Tensor:
@@ -62,7 +74,7 @@ def block_sparse_attention(
     num_blocks = len(rows) + 2
     lowest = torch.finfo(queries.dtype).min
     wall = torch.zeros_like(real, dtype=queries.dtype).masked_fill(~real, lowest)
-    index, is_there = _table(rows, queries.device)
+    index, is_there = block_table(rows, queries.device)
     # (batch, heads, seq, d) -> (batch, heads, blocks, block, d)
     cut = [t.unflatten(2, (num_blocks, -1)) for t in (queries, keys, values)]
     middle = cut[0][:, :, 1:-1]
@@ -76,12 +88,3 @@ def block_sparse_attention(
     scores = ends @ keys.mT + wall[:, None, None, :]
     first, last = (torch.softmax(scores, dim=-1) @ values).split(block, dim=2)
     return torch.cat([first, found.flatten(2, 3), last], dim=2)
-
-
-def _table(rows: list[list[int]], device) -> tuple[Tensor, Tensor]:
-    """Make rows of one length: the indices, and whether each is a real one."""
-    longest = max(map(len, rows))
-    index = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
-    sizes = torch.tensor([len(row) for row in rows])
-    is_there = torch.arange(longest)[None, :] < sizes[:, None]
-    return index.to(device), is_there.to(device)

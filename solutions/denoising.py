@@ -57,6 +57,25 @@ def span_corruption(
     return inputs + tokens[place:], [*targets, sentinels[len(spans)]]
 
 
+def put_back(inputs: list[int], answer: list[int], sentinels: list[int]) -> list[int]:
+    """Read an answer to :func:`span_corruption`, and restore the text.
+
+    What an answer leaves out is nothing; a sentinel that it repeats goes on; what it
+    writes behind a sentinel that ``inputs`` does not have is ignored.
+    Source: Raffel et al. (2020), section 3.1.4 and figure 2.
+    """
+    names, spans, name = set(sentinels), {}, None
+    for token in answer:
+        if token in names:
+            name = token
+        else:
+            spans.setdefault(name, []).append(token)
+    restored = []
+    for token in inputs:
+        restored += spans.get(token, []) if token in names else [token]
+    return restored
+
+
 def mask_some(tokens: list[int], chosen: list[bool], mask_id: int) -> list[int]:
     """Put a mask in the place of each chosen token.
 
