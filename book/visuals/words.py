@@ -112,6 +112,9 @@ KOREAN = {
     "perplexity": "퍼플렉시티",
     "bits per character": "문자당 비트",
     "merges": "병합 수",
+    "one layer": "레이어 하나",
+    "two layers": "레이어 둘",
+    "seconds": "초",
 }
 
 
