@@ -70,6 +70,7 @@ class PairTask:
         self.end_id = self.ids[END]
         largest = 10**preset.length
         self.known, self.held_out = numbers_apart(largest, max(20, largest // 20))
+        self.found: dict[str, float] = {}  # by the last measurement
         self.model = Model(config)
         if config.scale_logits:  # T5 begins with large vectors, and small logits
             nn.init.normal_(self.model.tokens.weight, std=1.0)
@@ -137,13 +138,13 @@ class PairTask:
 
     def measure(self, model: nn.Module) -> float:
         """Give the average share of all that was learnt."""
-        shares = self.shares(model)
+        shares = self.found = self.shares(model)
         learnt = [share for name, share in shares.items() if "(" not in name]
         return sum(learnt) / len(learnt)
 
     def samples(self, model: nn.Module) -> list[tuple[str, str]]:
         """Give the share for each question, and an answer to read."""
-        shares, samples = self.shares(model), []
+        shares, samples = self.found or self.shares(model), []
         for name, pairs in self.questions().items():
             (written,) = self.answers(model, pairs[:1])
             texts = (self.read(ids) for ids in (pairs[0][0], written))
