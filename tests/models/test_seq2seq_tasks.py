@@ -91,7 +91,7 @@ def test_answers_stand_behind_the_first_eighth_of_long_documents():
     assert lengths == set(LENGTHS)
     tokens, answers = tasks[0].documents(tasks[0].known, 4096, 2, generator)
     found = tokens == answers[:, None]
-    assert (found.sum(1) == 16).all() and not found[:, :512].any()
+    assert (found.sum(1) == 64).all() and not found[:, :512].any()
     tokens, answers = tasks[1].documents(tasks[1].known, 4096, 2, generator)
     assert tokens.shape == (2, 512) and not (tokens == answers[:, None]).any()
 
