@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.check import check_notebook
 from autograder.errors import CourseError
+from autograder.exercise import find_exercise
 from autograder.mine import harvest, is_mine
 from autograder.train import train_translator
 
@@ -62,6 +63,20 @@ def test_a_solved_piece_replaces_the_reference(tmp_path, marked):
         "torch.Size([1, 3, 8])",
         "mine.self_attention self-attention.ipynb None",
     ]
+
+
+def test_an_exercise_may_ask_for_pieces_of_several_modules(tmp_path):
+    own = 'def put_back(inputs, answer, sentinels):\n    return "own"'
+    cells = [new_code_cell(own), new_code_cell("# check-put-back · 6 points\n")]
+    path = tmp_path / "encoder_decoder_models.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+    harvest([path], tmp_path / "mine")
+    assert '"own"' in (tmp_path / "mine" / "denoising.py").read_text()
+    exercise = find_exercise("14-encoder-decoder-models")
+    modules = {name: exercise.module_of(name) for name in exercise.pieces}
+    assert modules["put_back"] == "denoising"
+    assert modules["t5_logits"] == "encoder_decoders"
+    assert modules["bigbird_blocks"] == "block_sparse"
 
 
 def test_the_newer_of_two_notebooks_counts(tmp_path):
