@@ -4,6 +4,7 @@ Chapter 13. Logits are changed one after the other, as a list of small functions
 cache keeps keys and values, so that each new token is read once.
 """
 
+import functools
 from collections.abc import Callable
 
 import torch
@@ -188,7 +189,22 @@ class Writer:
                 kept.update({name: tensor[rows] for name, tensor in kept.items()})
 
 
-@torch.no_grad()
+def without_gradients(write: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Let a function write in inference mode, which is faster than ``no_grad``.
+
+    What it gives is an ordinary tensor again, from which one may learn.
+    """
+
+    @functools.wraps(write)
+    def run(*args, **options) -> Tensor:
+        with torch.inference_mode():
+            written = write(*args, **options)
+        return written.clone()
+
+    return run
+
+
+@without_gradients
 def generate(
     model: Model,
     tokens: Tensor,
@@ -242,7 +258,7 @@ def text_score(log_probability: float, length: int, penalty: float) -> float:
     return log_probability / length**penalty
 
 
-@torch.no_grad()
+@without_gradients
 def beam_search(
     model: Model, tokens: Tensor, max_new: int, num_beams: int, length_penalty=1.0
 ) -> Tensor:
