@@ -112,6 +112,12 @@ KOREAN = {
     "perplexity": "퍼플렉시티",
     "bits per character": "문자당 비트",
     "merges": "병합 수",
+    "words, the likeliest first": "단어, 확률이 높은 순서",
+    "probability": "확률",
+    "without a cache": "캐시 없이",
+    "with a cache": "캐시 사용",
+    "token": "토큰",
+    "milliseconds": "밀리초",
 }
 
 
