@@ -39,7 +39,9 @@ def sampler(
         values, places = values[there].tolist(), places[there].tolist()
         finite(f"the logits after {text!r}", values)
         if len(values) < 2:
-            raise ValueError(f"{len(values)} tokens after {text!r}; expected 2 or more.")
+            raise ValueError(
+                f"{len(values)} tokens after {text!r}; expected 2 or more."
+            )
         tokens = [vocabulary[place] for place in places]
         shown.append(
             {"text": text, "tokens": tokens, "logits": list(map(rounded, values))}
