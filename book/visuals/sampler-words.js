@@ -13,7 +13,7 @@ export const WORDS = {
     dropped: "dropped",
     reading: "{kept} of {all} tokens stay. At this temperature they had {share} % of the probability; now they share all of it.",
     nothing: "Nothing drawn yet.",
-    one: "Drawn {count} times so far, at last: {token}.",
+    one: "Draws so far: {count}. The last one: {token}.",
     hint: "Temperature first, then top-k, then top-p. Every change begins a new count.",
   },
   ko: {
@@ -28,7 +28,7 @@ export const WORDS = {
     dropped: "제외됨",
     reading: "토큰 {all}개 중 {kept}개가 남습니다. 이 온도에서 이들의 확률은 모두 {share} %였고, 이제 전체를 나누어 가집니다.",
     nothing: "아직 뽑은 토큰이 없습니다.",
-    one: "지금까지 {count}번 뽑았고, 마지막은 {token}입니다.",
+    one: "뽑은 횟수: {count}. 마지막: {token}.",
     hint: "온도, 톱-k, 톱-p의 순서로 적용합니다. 값을 바꾸면 횟수를 새로 셉니다.",
   },
 };
