@@ -4,12 +4,17 @@ Chapter 13. Logits are changed one after the other, as a list of small functions
 cache keeps keys and values, so that each new token is read once.
 """
 
+import functools
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
+from solutions.masking import causal_mask, masked_softmax
 from solutions.models import Model
+from solutions.multi_head import share_heads
+from solutions.positions import rotate
+from solutions.scaling import scaled_scores
 
 Choice = Callable[[Tensor], Tensor]
 
@@ -82,6 +87,57 @@ def sample(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
     return torch.multinomial(shares, 1, generator=generator).squeeze(-1)
 
 
+def pad_left(texts: list[list[int]], pad_id: int) -> tuple[Tensor, Tensor]:
+    """Make one batch of texts of different lengths, with the filling in front.
+
+    Every text then ends in the last column, where the next token is written.
+    Shapes: -> ids and whether they are real, both (len(texts), longest).
+    """
+    longest = max(map(len, texts))
+    rows = [[pad_id] * (longest - len(text)) + text for text in texts]
+    real = [[False] * (longest - len(text)) + [True] * len(text) for text in texts]
+    return torch.tensor(rows), torch.tensor(real)
+
+
+def real_places(real: Tensor) -> Tensor:
+    """Number the real tokens of each text from 0, so that filling changes nothing.
+
+    Filling gets 0 too, which nobody looks at.
+    Shapes: (batch, seq) of booleans -> (batch, seq) of integers.
+    """
+    return (real.long().cumsum(dim=-1) - 1).clamp(min=0)
+
+
+def cached_attention(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    kept: tuple[Tensor, Tensor] | None = None,
+    bias: Tensor | None = None,
+) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """Attend from new tokens to themselves and to all before, whose keys are kept.
+
+    Queries and keys are turned by their positions in the whole text. ``bias`` is added
+    to the scores of the whole text, of which the new tokens have the last rows.
+    Shapes: queries (batch, heads, new, d_head), keys and values (batch, kv_heads, new,
+    d_head), kept a pair of (batch, kv_heads, past, d_head), bias (heads, past + new,
+    past + new) -> what was found, as queries, and the pair to keep for the next time.
+    Source: Shazeer (2019), section 2.4; Su et al. (2021), section 3.2.2.
+    """
+    past, new = kept[0].shape[2] if kept else 0, queries.shape[2]
+    places = torch.arange(past, past + new, device=queries.device)
+    queries, keys = rotate(queries, places), rotate(keys, places)
+    if kept:
+        keys = torch.cat([kept[0], keys], dim=2)
+        values = torch.cat([kept[1], values], dim=2)
+    shared = [share_heads(t, queries.shape[1]) for t in (keys, values)]
+    scores = scaled_scores(queries, shared[0])
+    if bias is not None:
+        scores = scores + bias[:, past:]
+    mask = causal_mask(new, past + new).to(queries.device)
+    return masked_softmax(scores, mask) @ shared[1], (keys, values)
+
+
 class Writer:
     """A model that is writing: what it has read and written, and what it keeps.
 
@@ -114,13 +170,9 @@ class Writer:
             more = {"real": self.real, "cache": self.cache}
             x = self.model.decoder_states(new, self.memory, self.source_real, **more)
         else:
-            more = {"cache": self.cache, "places": self.places()[:, past:]}
+            more = {"cache": self.cache, "places": real_places(self.real)[:, past:]}
             x = self.model.states(new, self.real, **more)
         return self.model.head(x[-1][:, -1])
-
-    def places(self) -> Tensor:
-        """Number the real tokens, so that filling on the left changes nothing."""
-        return (self.real.long().cumsum(-1) - 1).clamp(min=0)
 
     def append(self, chosen: Tensor) -> None:
         """Write one token behind each text: (batch,) of ids."""
@@ -137,7 +189,22 @@ class Writer:
                 kept.update({name: tensor[rows] for name, tensor in kept.items()})
 
 
-@torch.no_grad()
+def without_gradients(write: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Let a function write in inference mode, which is faster than ``no_grad``.
+
+    What it gives is an ordinary tensor again, from which one may learn.
+    """
+
+    @functools.wraps(write)
+    def run(*args, **options) -> Tensor:
+        with torch.inference_mode():
+            written = write(*args, **options)
+        return written.clone()
+
+    return run
+
+
+@without_gradients
 def generate(
     model: Model,
     tokens: Tensor,
@@ -167,15 +234,38 @@ def generate(
     return writer.written
 
 
-@torch.no_grad()
+def next_beams(
+    scores: Tensor, logits: Tensor, count: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Find the ``count`` best ways to go on, among all beams and all tokens.
+
+    ``scores`` are the log-probabilities of the beams so far.
+    Shapes: scores (beams,), logits (beams, vocab_size) -> three times (count,), best
+    first: the new log-probabilities, the beams that go on, and the tokens they take.
+    Source: Sutskever et al. (2014), section 3.2.
+    """
+    total = scores[:, None] + torch.log_softmax(logits, dim=-1)
+    best, places = total.flatten().topk(count)
+    vocab_size = logits.shape[-1]
+    return best, places // vocab_size, places % vocab_size
+
+
+def text_score(log_probability: float, length: int, penalty: float) -> float:
+    """Weigh a text's log-probability by its length, so that texts can be compared.
+
+    Source: Wu et al. (2016), section 7, in its simplest form: length to a power.
+    """
+    return log_probability / length**penalty
+
+
+@without_gradients
 def beam_search(
     model: Model, tokens: Tensor, max_new: int, num_beams: int, length_penalty=1.0
 ) -> Tensor:
     """Follow the ``num_beams`` likeliest texts, and give the best that has ended.
 
-    A text's score is its log-probability divided by its length to the power of
-    ``length_penalty``. Shapes: tokens (1, seq) -> (at most max_new,).
-    Source: Sutskever et al. (2014), section 3.2; Wu et al. (2016), section 7.
+    Texts are compared by :func:`text_score`. Shapes: tokens (1, seq) -> (at most
+    max_new,). Source: Sutskever et al. (2014), section 3.2.
     """
     writer, end_id = Writer(model, tokens), model.config.end_id
     writer.reorder(torch.zeros(num_beams, dtype=torch.long, device=tokens.device))
@@ -183,14 +273,13 @@ def beam_search(
     scores[0] = 0.0  # at first all beams are the same: follow one
     finished: list[tuple[float, Tensor]] = []
     for step in range(1, max_new + 1):
-        steps = torch.log_softmax(writer.logits(), dim=-1)
-        total = (scores[:, None] + steps).flatten()
-        best, places = total.topk(2 * num_beams)
-        rows, chosen = places // steps.shape[-1], places % steps.shape[-1]
+        # each beam may end: twice as many as are needed, so that enough go on
+        best, rows, chosen = next_beams(scores, writer.logits(), 2 * num_beams)
         ends = chosen == end_id
         for i in ends[:num_beams].nonzero().flatten().tolist():
             text = torch.cat([writer.written[rows[i]], chosen[i : i + 1]])
-            finished.append((best[i].item() / step**length_penalty, text))
+            score = text_score(best[i].item(), step, length_penalty)
+            finished.append((score, text))
         on = (~ends).nonzero().flatten()[:num_beams]
         scores = best[on]
         writer.reorder(rows[on])
@@ -199,7 +288,7 @@ def beam_search(
             break
     if len(finished) < num_beams:  # a text that has not ended counts as it is
         finished += [
-            (score.item() / max_new**length_penalty, text)
+            (text_score(score.item(), max_new, length_penalty), text)
             for score, text in zip(scores, writer.written, strict=True)
         ]
     return max(finished, key=lambda pair: pair[0])[1]

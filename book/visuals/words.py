@@ -115,6 +115,12 @@ KOREAN = {
     "one layer": "레이어 하나",
     "two layers": "레이어 둘",
     "seconds": "초",
+    "words, the likeliest first": "단어, 확률이 높은 순서",
+    "probability": "확률",
+    "without a cache": "캐시 없이",
+    "with a cache": "캐시 사용",
+    "token": "토큰",
+    "milliseconds": "밀리초",
 }
 
 

@@ -12,15 +12,21 @@ from solutions.generation import (
     Writer,
     beam_search,
     cache_bytes,
+    cached_attention,
     generate,
     greedy,
     less_repetition,
+    next_beams,
+    pad_left,
+    real_places,
     sample,
+    text_score,
     top_k,
     top_p,
     with_temperature,
 )
 from solutions.models import Model
+from solutions.multi_head import merge_heads, split_heads
 
 WRITERS = {
     "gpt2": families.gpt2(**SIZES | {"max_len": 64}),
@@ -183,6 +189,70 @@ def test_samples_follow_the_probabilities():
     drawn = sample(SHARES.log().expand(4000, 4), generator)
     shares = torch.bincount(drawn, minlength=4) / 4000
     assert (shares - SHARES[0]).abs().max() < 0.03
+
+
+def test_filling_stands_in_front_and_is_not_counted():
+    tokens, real = pad_left([[5, 3, 8], [7]], 7)
+    assert tokens.tolist() == [[5, 3, 8], [7, 7, 7]]
+    assert real.tolist() == [[True] * 3, [False, False, True]]
+    assert real_places(real).tolist() == [[0, 1, 2], [0, 0, 0]]
+
+
+def test_a_batch_is_written_as_each_text_alone():
+    model = random_model(WRITERS["gpt2"])
+    texts = [[9, 8, 7, 11, 12], [20], [31, 32, 33]]
+    tokens, real = pad_left(texts, 0)
+    together = generate(model, tokens, 6, real=real)
+    alone = [generate(model, torch.tensor([text]), 6)[0] for text in texts]
+    assert together.tolist() == [text.tolist() for text in alone]
+
+
+def test_what_was_written_may_be_learned_from():
+    model = random_model(WRITERS["gpt2"])
+    written = generate(model, torch.tensor([[7, 8, 9]]), 4)
+    assert not written.is_inference()
+    model(written).sum().backward()
+
+
+@pytest.mark.parametrize("kv_heads", [4, 2, 1])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_attention_in_pieces_is_attention_at_once(kv_heads, with_bias):
+    generator = torch.Generator().manual_seed(0)
+    draw = lambda *shape: torch.randn(shape, generator=generator)
+    whole = [draw(2, heads, 7, 6) for heads in (4, kv_heads, kv_heads)]
+    bias = draw(4, 7, 7) if with_bias else None
+    expected, kept = cached_attention(*whole, bias=bias)
+    assert kept[0].shape == (2, kv_heads, 7, 6)
+    for sizes in ([1] * 7, [3, 3, 1], [2, 5]):
+        found, past, end = [], None, 0
+        for size in sizes:
+            part = [t[:, :, end : end + size] for t in whole]
+            end += size
+            own = None if bias is None else bias[:, :end, :end]
+            some, past = cached_attention(*part, past, own)
+            found.append(some)
+        torch.testing.assert_close(torch.cat(found, dim=2), expected)
+
+
+def test_attention_in_pieces_is_that_of_the_models():
+    model = random_model(WRITERS["grouped-query"])
+    layer, x = model.stack.blocks[0].attention.sublayer, torch.randn(2, 5, 32)
+    spots, behind = torch.arange(5)[None], torch.ones(5, 5).tril().bool()
+    bias = torch.zeros(5, 5).masked_fill(~behind, -torch.inf)
+    expected = layer(x, bias=bias, positions=spots)
+    heads = [split_heads(W(x), n) for W, n in (
+        (layer.W_q, 4), (layer.W_k, 2), (layer.W_v, 2))]  # fmt: skip
+    found = layer.W_o(merge_heads(cached_attention(*heads)[0]))
+    torch.testing.assert_close(found, expected)
+
+
+def test_the_best_ways_to_go_on_are_found_among_all_beams():
+    scores = torch.tensor([0.6, 0.3]).log()
+    logits = torch.tensor([[0.4, 0.35, 0.25], [0.06, 0.04, 0.9]]).log()
+    best, rows, chosen = next_beams(scores, logits, 3)
+    torch.testing.assert_close(best.exp(), torch.tensor([0.27, 0.24, 0.21]))
+    assert (rows.tolist(), chosen.tolist()) == ([1, 0, 0], [2, 0, 1])
+    assert text_score(-8.0, 4, 0.5) == -4.0
 
 
 class Tree:
