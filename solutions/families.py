@@ -148,10 +148,10 @@ NAMED = {
     "bigbird-base": bigbird(**_sizes(50358, 768, 12, 12, 3072, max_len=4096)),
     "llama-7b": llama(**_sizes(32000, 4096, 32, 32, 11008)),
     "mistral-7b": llama(**_sizes(32000, 4096, 32, 32, 14336, num_kv_heads=8)),
-    "qwen2-0.5b": llama(
+    "qwen2.5-0.5b": llama(
         **_sizes(151936, 896, 24, 14, 4864, num_kv_heads=2, qkv_bias=True, head="tied")
     ),
-    "qwen2-7b": llama(
+    "qwen2.5-7b": llama(
         **_sizes(152064, 3584, 28, 28, 18944, num_kv_heads=4, qkv_bias=True)
     ),
     "llama3-8b": llama(**_sizes(128256, 4096, 32, 32, 14336, num_kv_heads=8)),
