@@ -112,6 +112,11 @@ KOREAN = {
     "perplexity": "퍼플렉시티",
     "bits per character": "문자당 비트",
     "merges": "병합 수",
+    "tables and head": "표와 헤드",
+    "attention": "어텐션",
+    "share of the parameters": "파라미터의 비율",
+    "texts at once": "동시에 처리하는 글의 수",
+    "tokens per second": "초당 토큰 수",
 }
 
 
