@@ -31,7 +31,7 @@ const cssAsText = {
   },
 };
 
-const ELEMENTS = ["attention-explorer", "position-lab", "shape-tracer", "residual-stream"];
+const ELEMENTS = ["attention-explorer", "position-lab", "shape-tracer", "residual-stream", "model-card"];
 
 const bundle = await esbuild.build({
   absWorkingDir: here,

@@ -12,7 +12,13 @@ from book.visuals import STATIC
 
 SOURCES = STATIC.parent / "visuals"
 SUMS = SOURCES / "SHA256SUMS"
-ELEMENTS = ["attention-explorer", "position-lab", "shape-tracer", "residual-stream"]
+ELEMENTS = [
+    "attention-explorer",
+    "position-lab",
+    "shape-tracer",
+    "residual-stream",
+    "model-card",
+]
 FILES = [f"{kind}/{name}.{kind}" for name in ELEMENTS for kind in ("css", "js")]
 
 
