@@ -217,6 +217,19 @@ def layer_parameters(card, cross=False):
 
 
 @wrong(
+    check="layer-parameters",
+    section=LAYER,
+    sentence="a layer is given the norm that stands at the end of a stack. It belongs "
+    "to no layer.",
+    seen="graded",
+)
+def layer_parameters(card, cross=False):
+    norms = (3 if cross else 2) + card.norm_first
+    attentions = (2 if cross else 1) * attention_parameters(card)
+    return attentions + feed_forward_parameters(card) + norms * norm_parameters(card)
+
+
+@wrong(
     check="parameters",
     section=WHERE,
     sentence="a tied head is counted as a matrix of its own. It is the table of the "
@@ -1026,6 +1039,20 @@ def nearest(question, sentences, count):
 def nearest(question, sentences, count):
     cosines = F.cosine_similarity(question[None], sentences, dim=-1)
     best = cosines.topk(count)
+    return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
+
+
+@wrong(
+    check="nearest",
+    section=MEANING,
+    sentence="the sentences are divided by their lengths in place, so the caller's "
+    "vectors are changed.",
+    seen="graded",
+)
+def nearest(question, sentences, count):
+    sentences /= sentences.norm(dim=-1, keepdim=True)
+    cosines = sentences @ F.normalize(question, dim=0)
+    best = cosines.topk(min(count, len(cosines)))
     return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
 
 
