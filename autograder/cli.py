@@ -517,6 +517,27 @@ def bench_train(
     raise typer.Exit(FINE if fine else LOOK)
 
 
+@bench.command("parity")
+def bench_parity() -> None:
+    """Hold every family of models against transformers, on the same weights."""
+    from solutions.parity import LIMIT, parity_rows
+
+    table = Table("family", "held against", box=SIMPLE)
+    for name in ("logits", "hidden states", "gradients"):
+        table.add_column(name, justify="right")
+    worst = 0.0
+    with spinner("Running every family beside its reference"):
+        for row in parity_rows():
+            gaps = row.logits, row.states, row.gradients
+            worst = max(worst, *(gap for gap in gaps if gap is not None))
+            shown = ("-" if gap is None else f"{gap:.1e}" for gap in gaps)
+            table.add_row(row.family, row.kind, *shown)
+    out.print(table, soft_wrap=False)
+    verdict = "below" if worst < LIMIT else "NOT below"
+    out.print(f"The largest difference is {worst:.1e}, {verdict} {LIMIT:.0e}.")
+    raise typer.Exit(FINE if worst < LIMIT else LOOK)
+
+
 def run_grading(
     classroom, assignment: str, students, workers: int, again: bool, crew=None
 ):

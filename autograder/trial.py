@@ -71,7 +71,8 @@ from torch import Tensor, nn, tensor
 
 CHECKS = """
 from checks import Check, chosen, devices, finite, gradient, learns, numbers, one_of
-from checks import raises, same, set_weights, unchanged, with_embedding, with_sublayer
+from checks import raises, same, set_weights, unchanged, with_embedding, with_fields
+from checks import with_sublayer
 
 LN2 = math.log(2)"""
 

@@ -17,6 +17,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
+from types import SimpleNamespace
 
 import torch
 from torch import Tensor, nn
@@ -315,6 +316,16 @@ def with_embedding(target, table: Tensor) -> tuple:
     """
     embedding = nn.Embedding.from_pretrained(table.detach().clone(), freeze=False)
     return target(embedding), embedding
+
+
+@beside
+def with_fields(target, fields: dict, *args, **options):
+    """Call a function whose first argument is an object with fields, such as a card.
+
+    ``fields`` are plain values by name; ``args`` come after the object. Gives what
+    ``target`` gives.
+    """
+    return target(SimpleNamespace(**fields), *args, **options)
 
 
 def torch_layer(kind: type, *sizes: int, seed: int = 0, **options) -> nn.Module:

@@ -123,7 +123,8 @@ def _sizes(vocab_size, d_model, num_layers, num_heads, d_ff, **more) -> dict:
     return sizes | {"num_heads": num_heads, "d_ff": d_ff} | more
 
 
-# Published sizes, by name: vocabulary, width, layers, heads, inner width.
+# Published sizes, by name: vocabulary, width, layers, heads, inner width. What does
+# not change a count is left out, such as the base of the rotary positions.
 NAMED = {
     "bert-base": bert(**_sizes(30522, 768, 12, 12, 3072)),
     "bert-large": bert(**_sizes(30522, 1024, 24, 16, 4096)),
@@ -146,4 +147,13 @@ NAMED = {
     "m2m100-418m": m2m100(**_sizes(128112, 1024, 12, 16, 4096, decoder_layers=12)),
     "bigbird-base": bigbird(**_sizes(50358, 768, 12, 12, 3072, max_len=4096)),
     "llama-7b": llama(**_sizes(32000, 4096, 32, 32, 11008)),
+    "mistral-7b": llama(**_sizes(32000, 4096, 32, 32, 14336, num_kv_heads=8)),
+    "qwen2.5-0.5b": llama(
+        **_sizes(151936, 896, 24, 14, 4864, num_kv_heads=2, qkv_bias=True, head="tied")
+    ),
+    "qwen2.5-7b": llama(
+        **_sizes(152064, 3584, 28, 28, 18944, num_kv_heads=4, qkv_bias=True)
+    ),
+    "llama3-8b": llama(**_sizes(128256, 4096, 32, 32, 14336, num_kv_heads=8)),
+    "llama3-405b": llama(**_sizes(128256, 16384, 126, 128, 53248, num_kv_heads=8)),
 }

@@ -1,12 +1,20 @@
 """Reading a model card: from a few numbers to parameters, work, memory and time.
 
-Chapter 15. A card is a :class:`~solutions.models.ModelConfig`; every function here
-counts, and builds nothing.
+Chapter 15. A card is a :class:`~solutions.models.ModelConfig`; all that counts from a
+card builds nothing. Two functions more are for real weights: whether they fit, and
+which sentences they find.
 """
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 from solutions.models import Model, ModelConfig
+
+
+def norm_parameters(card: ModelConfig) -> int:
+    """Count the numbers of one norm: LayerNorm has gains and biases, RMSNorm gains."""
+    return card.d_model * (2 if card.norm == "layer" else 1)
 
 
 def attention_parameters(card: ModelConfig) -> int:
@@ -25,13 +33,9 @@ def feed_forward_parameters(card: ModelConfig) -> int:
 
 def layer_parameters(card: ModelConfig, cross: bool = False) -> int:
     """Count the numbers of one layer with its norms."""
-    norms = (3 if cross else 2) * _norm_parameters(card)
+    norms = (3 if cross else 2) * norm_parameters(card)
     attentions = (2 if cross else 1) * attention_parameters(card)
     return attentions + feed_forward_parameters(card) + norms
-
-
-def _norm_parameters(card: ModelConfig) -> int:
-    return card.d_model * (2 if card.norm == "layer" else 1)
 
 
 def embedding_parameters(card: ModelConfig) -> int:
@@ -41,7 +45,7 @@ def embedding_parameters(card: ModelConfig) -> int:
     rows += card.max_len if card.positions == "learned" else 0
     inside = rows * card.d_model
     inside += card.num_buckets * card.num_heads if card.positions == "relative" else 0
-    inside += _norm_parameters(card) if card.embedding_norm else 0
+    inside += norm_parameters(card) if card.embedding_norm else 0
     return card.vocab_size * card.d_model + stacks * inside
 
 
@@ -49,7 +53,7 @@ def head_parameters(card: ModelConfig) -> int:
     """Count the numbers of the head beyond the tokens' own matrix."""
     own = {"tied": 0, "tied_bias": card.vocab_size}
     own["untied"] = card.vocab_size * card.d_model
-    dense = card.d_model * (card.d_model + 1) + _norm_parameters(card)
+    dense = card.d_model * (card.d_model + 1) + norm_parameters(card)
     own["transformed"] = card.vocab_size + dense
     return own[card.head]
 
@@ -60,7 +64,7 @@ def parameters(card: ModelConfig) -> dict[str, int]:
     attention = (layers + 2 * cross) * attention_parameters(card)
     feed_forward = (layers + cross) * feed_forward_parameters(card)
     stacks = 2 if cross else 1
-    norms = (2 * layers + 3 * cross + card.norm_first * stacks) * _norm_parameters(card)
+    norms = (2 * layers + 3 * cross + card.norm_first * stacks) * norm_parameters(card)
     parts = {
         "embeddings": embedding_parameters(card),
         "attention": attention,
@@ -78,21 +82,30 @@ def counted_parameters(card: ModelConfig) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def flops_per_token(card: ModelConfig, context: int) -> int:
-    """Count the multiplications and additions for one token that sees ``context``.
+def multiplied_weights(card: ModelConfig) -> int:
+    """Count the weights that one token is multiplied by on its way through the model.
 
-    Two for each weight of a matrix that the token passes, and two for each number of
-    each key and value that it looks at. The table of tokens is looked up, not
-    multiplied; as the head it is.
-    Source: Kaplan et al. (2020), section 2.1.
+    All matrices of the layers, and the head's. The tables at the entrance are looked
+    up, not multiplied. Of an encoder–decoder: for one token read and one written.
     """
     layers, cross = card.num_layers, card.decoder_layers
     each = 2 * card.num_heads * card.d_head + 2 * card.num_kv_heads * card.d_head
-    matrices = (layers + 2 * cross) * card.d_model * each
-    matrices += (layers + cross) * (3 if card.gated else 2) * card.d_model * card.d_ff
-    matrices += card.vocab_size * card.d_model
-    looks = (layers + 2 * cross) * 2 * card.num_heads * card.d_head * context
-    return 2 * (matrices + looks)
+    weights = (layers + 2 * cross) * card.d_model * each
+    weights += (layers + cross) * (3 if card.gated else 2) * card.d_model * card.d_ff
+    dense = card.d_model if card.head == "transformed" else 0
+    return weights + card.d_model * (card.vocab_size + dense)
+
+
+def flops_per_token(card: ModelConfig, context: int) -> int:
+    """Count the multiplications and additions for one token that sees ``context``.
+
+    Two for each weight that it is multiplied by, and two for each number of each key
+    and value that it looks at. Sparse attention looks at less.
+    Source: Kaplan et al. (2020), section 2.1.
+    """
+    attentions = card.num_layers + 2 * card.decoder_layers
+    looks = attentions * 2 * card.num_heads * card.d_head * context
+    return 2 * (multiplied_weights(card) + looks)
 
 
 def training_flops(num_parameters: int, num_tokens: int) -> int:
@@ -118,15 +131,45 @@ def seconds_for_token(
     bytes_per_second: float,
     flops_per_second: float,
     bytes_each: int = 2,
+    batch: int = 1,
 ) -> dict[str, float]:
-    """Bound the time for one token from below: by what is read, and by what is counted.
+    """Bound the time of a step from below: by what is read, and by what is computed.
 
-    Every weight and the whole cache are read once. The larger of the two bounds holds.
+    In a step each of ``batch`` texts gets one token. The weights are read once for
+    all, the cache of each text by itself. The larger of the two bounds holds.
     Source: Williams et al. (2009), the roofline model.
     """
-    read = parameters(card)["all"] * bytes_each + cache_bytes(card, context, bytes_each)
+    read = multiplied_weights(card) * bytes_each
+    read += batch * cache_bytes(card, context, bytes_each)
     times = {
         "reading": read / bytes_per_second,
-        "computing": flops_per_token(card, context) / flops_per_second,
+        "computing": batch * flops_per_token(card, context) / flops_per_second,
     }
     return times | {"at least": max(times.values())}
+
+
+def misfits(tensors: dict[str, Tensor], own: dict[str, Tensor]) -> dict[str, list[str]]:
+    """Say which tensors of a checkpoint do not fit a model's own, by name and shape.
+
+    Gives the sorted names that are "missing" in the checkpoint, "left over" in it, and
+    in both but "of another shape".
+    """
+    both = tensors.keys() & own.keys()
+    return {
+        "missing": sorted(own.keys() - both),
+        "left over": sorted(tensors.keys() - both),
+        "of another shape": sorted(
+            name for name in both if tensors[name].shape != own[name].shape
+        ),
+    }
+
+
+def nearest(question: Tensor, sentences: Tensor, count: int) -> list[tuple[int, float]]:
+    """Find the ``count`` sentences that point most nearly where a question points.
+
+    Gives the place and the cosine of each, the nearest first; all of them if there are
+    fewer. Shapes: question (d_model,), sentences (num, d_model).
+    """
+    cosines = F.cosine_similarity(question[None], sentences, dim=-1)
+    best = cosines.topk(min(count, len(cosines)))
+    return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))

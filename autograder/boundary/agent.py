@@ -26,6 +26,7 @@ LIBRARY = {
     "learns": checks.learns,
     "set_weights": checks.set_weights,
     "with_embedding": checks.with_embedding,
+    "with_fields": checks.with_fields,
     "with_sublayer": checks.with_sublayer,
 }
 

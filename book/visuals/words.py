@@ -121,6 +121,11 @@ KOREAN = {
     "with a cache": "캐시 사용",
     "token": "토큰",
     "milliseconds": "밀리초",
+    "tables and head": "표와 헤드",
+    "attention": "어텐션",
+    "share of the parameters": "파라미터의 비율",
+    "texts at once": "동시에 처리하는 글의 수",
+    "tokens per second": "초당 토큰 수",
 }
 
 

@@ -165,3 +165,9 @@ def test_an_earlier_failing_check_is_pointed_to(capsys):
     with pytest.raises(CheckFailed):
         second.report()
     assert "use your softmax, whose own check fails" in capsys.readouterr().out
+
+
+def test_a_function_gets_an_object_with_fields():
+    area = lambda card, times, plus=0: times * card.width * card.height + plus
+    fields = {"width": 3, "height": 5}
+    assert checks.with_fields(area, fields, 2, plus=1) == 31

@@ -4,7 +4,6 @@ import math
 
 import pytest
 import torch
-from conftest import SIZES, TWINS, reference
 
 from solutions import families
 from solutions.checkpoints import load_weights
@@ -27,6 +26,7 @@ from solutions.generation import (
 )
 from solutions.models import Model
 from solutions.multi_head import merge_heads, split_heads
+from solutions.parity import SIZES, TWINS, reference
 
 WRITERS = {
     "gpt2": families.gpt2(**SIZES | {"max_len": 64}),

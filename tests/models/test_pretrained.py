@@ -4,10 +4,10 @@ import json
 
 import pytest
 import torch
-from conftest import TWINS, reference
 
 from solutions import data
 from solutions.encoders import sentence_vectors
+from solutions.parity import TWINS, reference
 from solutions.pretrained import KINDS, load_model, read_card
 from solutions.tokens import WordPiece
 

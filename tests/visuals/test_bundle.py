@@ -18,6 +18,7 @@ ELEMENTS = [
     "shape-tracer",
     "residual-stream",
     "token-sampler",
+    "model-card",
 ]
 FILES = [f"{kind}/{name}.{kind}" for name in ELEMENTS for kind in ("css", "js")]
 

@@ -34,7 +34,8 @@ REPAIRS = (
 # The interactive elements: a page loads the script and the style of those it shows.
 ELEMENT = re.compile(
     r"<(script|link)\b[^>]*_static/(?:js|css)/"
-    r"(attention-explorer|position-lab|shape-tracer|residual-stream|token-sampler)\.(?:js|css)"
+    r"(attention-explorer|position-lab|shape-tracer|residual-stream|token-sampler|"
+    r"model-card|training-film)\.(?:js|css)"
     r"[^>]*>(?:</script>)?\s*"
 )
 # The theme loads the index of all words everywhere; the page of the search needs it.
