@@ -112,6 +112,12 @@ KOREAN = {
     "perplexity": "퍼플렉시티",
     "bits per character": "문자당 비트",
     "merges": "병합 수",
+    "both sides": "양쪽 문맥",
+    "left only": "왼쪽 문맥만",
+    "first saying": "첫째 문장",
+    "second saying": "둘째 문장",
+    "static masks": "고정 마스크",
+    "fresh masks": "매번 새 마스크",
 }
 
 

@@ -96,7 +96,7 @@ def masked_loss(logits, tokens, chosen):
 def pack_pair(first, second, begin_id, between_id):
     tokens, segments = [begin_id], [0]
     for number, sentence in enumerate((first, second)):
-        for token in list(sentence) + [between_id]:
+        for token in (*sentence, between_id):
             tokens.append(token)
             segments.append(number)
     return tokens, segments
@@ -104,7 +104,11 @@ def pack_pair(first, second, begin_id, between_id):
 
 @right("joined with plus, segments by place")
 def pack_pair(first, second, begin_id, between_id):
-    tokens = [begin_id] + first + [between_id] + second + [between_id]
+    tokens = [begin_id]
+    tokens += first
+    tokens.append(between_id)
+    tokens += second
+    tokens.append(between_id)
     return [tokens, [int(i > len(first) + 1) for i in range(len(tokens))]]
 
 
@@ -308,7 +312,7 @@ def every_second_layer(weights):
 
 @right("written out")
 def translation_pair(first, second, languages, end_id):
-    tokens = [end_id] + first + [end_id, end_id] + second + [end_id]
+    tokens = [end_id, *first, end_id, end_id, *second, end_id]
     n, m = len(first) + 2, len(second) + 2
     places = list(range(n)) + list(range(m))
     return tokens, places, [languages[0]] * n + [languages[1]] * m

@@ -187,7 +187,8 @@ def mask_tokens(tokens, chosen, mask_id, vocab_size, generator):
 @wrong(
     check="mask-tokens",
     section=LOTS,
-    sentence="the second lot is drawn among what the first left over, with one tenth of "
+    sentence="the second lot is drawn among what the first left over, with one "
+    "tenth of "
     "it. One tenth of two tenths is two of a hundred; it takes a half.",
 )
 def mask_tokens(tokens, chosen, mask_id, vocab_size, generator):
@@ -847,7 +848,8 @@ def masks_over_time(tokens, special, rate, epochs, copies, generator):
 @wrong(
     check="masks-over-time",
     section=FRESH,
-    sentence="the masks are joined along the batch. Stack them on an axis of their own.",
+    sentence="the masks are joined along the batch. Stack them on an axis of their "
+    "own.",
 )
 def masks_over_time(tokens, special, rate, epochs, copies, generator):
     masks = [choose_tokens(tokens, special, rate, generator) for _ in range(copies)]
@@ -929,7 +931,8 @@ def positions_after_filling(tokens, pad_id):
 @wrong(
     check="positions-after-filling",
     section=PLACES,
-    sentence="places are counted, with filling, so that filling on the left moves every "
+    sentence="places are counted, with filling, so that filling on the left moves "
+    "every "
     "position. Count real tokens only.",
 )
 def positions_after_filling(tokens, pad_id):
@@ -1312,7 +1315,8 @@ def every_second_layer(weights):
 @wrong(
     check="every-second-layer",
     section=LAYERS,
-    sentence="two layers that follow each other are averaged. The mean of two layers is "
+    sentence="two layers that follow each other are averaged. The mean of two "
+    "layers is "
     "no layer that was ever trained.",
 )
 def every_second_layer(weights):
@@ -1377,7 +1381,8 @@ def every_second_layer(weights):
 @wrong(
     check="translation-pair",
     section=LANGUAGES,
-    sentence="the positions go on through both sentences. The second begins at 0 again.",
+    sentence="the positions go on through both sentences. The second begins at 0 "
+    "again.",
 )
 def translation_pair(first, second, languages, end_id):
     sides = [[end_id, *side, end_id] for side in (first, second)]
