@@ -4,12 +4,11 @@ Chapter 11: BERT, RoBERTa, DistilBERT and XLM.
 """
 
 import itertools
+import re
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-
-from solutions.models import Model
 
 
 def choose_tokens(
@@ -86,6 +85,44 @@ def sentence_pairs(
     return pairs
 
 
+def first_vector(x: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
+    """Make one vector for a whole input: that of its first token, through a layer.
+
+    Shapes: x (batch, seq, d_model), matrix (d_model, d_model) as in ``x @ matrix``,
+    bias (d_model,) -> (batch, d_model), between -1 and 1.
+    Source: Devlin et al. (2019), section 3, and their published code, "pooler".
+    """
+    return torch.tanh(x[:, 0] @ matrix + bias)
+
+
+def masks_over_time(
+    tokens: Tensor,
+    special: Tensor,
+    rate: float,
+    epochs: int,
+    copies: int,
+    generator: torch.Generator,
+) -> Tensor:
+    """Choose what to guess in each epoch: ``copies`` masks, used by turns.
+
+    One copy is static masking; as many copies as epochs is dynamic masking.
+    Shapes: tokens (batch, seq), special (num_special,) -> (epochs, batch, seq).
+    Source: Liu et al. (2019), section 4.1.
+    """
+    masks = [choose_tokens(tokens, special, rate, generator) for _ in range(copies)]
+    return torch.stack([masks[epoch % copies] for epoch in range(epochs)])
+
+
+def positions_after_filling(tokens: Tensor, pad_id: int) -> Tensor:
+    """Number the real tokens from ``pad_id + 1`` on; all filling has ``pad_id``.
+
+    Shapes: tokens (batch, seq) of ids -> (batch, seq) of positions.
+    Source: RoBERTa's published code (Liu et al., 2019).
+    """
+    real = (tokens != pad_id).long()
+    return real.cumsum(dim=-1) * real + pad_id
+
+
 def imitation_loss(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
     """Compare a student's probabilities with its teacher's, both softened.
 
@@ -109,26 +146,27 @@ def direction_loss(student: Tensor, teacher: Tensor) -> Tensor:
     return (1 - F.cosine_similarity(student, teacher.detach(), dim=-1)).mean()
 
 
-@torch.no_grad()
-def every_second_layer(teacher: Model, student: Model) -> None:
-    """Begin a student of half the depth with layers 0, 2, 4 ... of its teacher.
+def every_second_layer(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Give a student of half the depth the layers 0, 2, 4 ... of its teacher.
 
-    All but the layers is copied whole. Raises ValueError when the depths do not fit.
+    ``weights`` are named as in ``state_dict()``; those of layer 4 begin with
+    "stack.blocks.4." and become the student's layer 2. What belongs to no layer is
+    kept. Every tensor is a copy. Raises ValueError when the depth is odd.
     Source: Sanh et al. (2019), section 3.
     """
-    deep, shallow = teacher.stack.blocks, student.stack.blocks
-    if len(deep) != 2 * len(shallow):
-        raise ValueError(
-            f"a teacher of {len(deep)} layers and a student of {len(shallow)}; "
-            "expected half as many."
-        )
-    own = student.state_dict()
-    given = {k: v for k, v in teacher.state_dict().items() if ".blocks." not in k}
-    own.update({k: v for k, v in given.items() if k in own})
-    for i in range(len(shallow)):
-        layer = deep[2 * i].state_dict()
-        own.update({f"stack.blocks.{i}.{k}": v for k, v in layer.items()})
-    student.load_state_dict(own)
+    given, layers = {}, set()
+    for name, weight in weights.items():
+        found = re.match(r"(stack\.blocks\.)(\d+)(\..+)", name)
+        if found:
+            layer = int(found[2])
+            layers.add(layer)
+            if layer % 2:
+                continue
+            name = f"{found[1]}{layer // 2}{found[3]}"
+        given[name] = weight.detach().clone()
+    if len(layers) % 2:
+        raise ValueError(f"{len(layers)} layers; expected an even number.")
+    return given
 
 
 def translation_pair(

@@ -126,6 +126,12 @@ KOREAN = {
     "share of the parameters": "파라미터의 비율",
     "texts at once": "동시에 처리하는 글의 수",
     "tokens per second": "초당 토큰 수",
+    "both sides": "양쪽 문맥",
+    "left only": "왼쪽 문맥만",
+    "first saying": "첫째 문장",
+    "second saying": "둘째 문장",
+    "static masks": "고정 마스크",
+    "fresh masks": "매번 새 마스크",
 }
 
 

@@ -27,15 +27,18 @@ from solutions.encoders import (
     choose_tokens,
     direction_loss,
     every_second_layer,
+    first_vector,
     imitation_loss,
     mask_tokens,
     masked_loss,
+    masks_over_time,
     pack_pair,
+    positions_after_filling,
     sentence_pairs,
     sentence_vectors,
     translation_pair,
 )
-from solutions.models import Model
+from solutions.models import Model, SentenceHead
 
 SIZES = {"vocab_size": 40, "d_model": 8, "num_heads": 2, "d_ff": 16}
 
@@ -100,7 +103,7 @@ def test_a_student_imitates_softened_probabilities():
 def test_a_student_begins_with_every_second_layer():
     teacher = Model(families.distilbert(**SIZES, num_layers=4, max_len=16))
     student = Model(families.distilbert(**SIZES, num_layers=2, max_len=16))
-    every_second_layer(teacher, student)
+    student.load_state_dict(every_second_layer(teacher.state_dict()))
     assert torch.equal(student.tokens.weight, teacher.tokens.weight)
     for mine, theirs in ((0, 0), (1, 2)):
         pairs = zip(
@@ -109,8 +112,39 @@ def test_a_student_begins_with_every_second_layer():
             strict=True,
         )
         assert all(torch.equal(a, b) for a, b in pairs)
-    with pytest.raises(ValueError, match="expected half as many"):
-        every_second_layer(student, student)
+    given = every_second_layer(teacher.state_dict())
+    given["tokens.weight"].zero_()
+    assert teacher.tokens.weight.any()
+    odd = {f"stack.blocks.{i}.W": torch.ones(1) for i in range(3)}
+    with pytest.raises(ValueError, match="even number"):
+        every_second_layer(odd)
+
+
+def test_one_vector_for_a_whole_input():
+    x = torch.randn(2, 3, 5, generator=numbers_from(10))
+    head = SentenceHead(5, 4)
+    pooled = first_vector(x, head.dense.weight.T, head.dense.bias)
+    assert torch.allclose(head.output(pooled), head(x), atol=1e-6)
+
+
+def test_masks_that_stay_and_masks_that_change():
+    tokens = torch.full((30, 20), 7)
+    args = tokens, torch.tensor([0]), 0.15
+    masks = masks_over_time(*args, 6, 2, numbers_from(11))
+    assert masks.shape == (6, 30, 20)
+    assert torch.equal(masks[0], masks[2]) and torch.equal(masks[1], masks[5])
+    assert not torch.equal(masks[0], masks[1])
+    dynamic = masks_over_time(*args, 10, 10, numbers_from(12))
+    assert len(torch.unique(dynamic, dim=0)) == 10
+    assert 0.7 < dynamic.any(0).float().mean() < 0.9
+
+
+def test_positions_that_begin_after_the_filling():
+    tokens = torch.tensor([[0, 5, 6, 2, 1, 1], [1, 1, 0, 5, 5, 2]])
+    found = positions_after_filling(tokens, 1)
+    assert found.tolist() == [[2, 3, 4, 5, 1, 1], [1, 1, 2, 3, 4, 5]]
+    stack = Model(families.roberta(**SIZES, num_layers=1, max_len=16)).stack
+    assert torch.equal(found, stack.places(tokens, tokens != 1, 0))
 
 
 def test_translations_side_by_side():

@@ -1,0 +1,387 @@
+"""What the encoder models of chapter 11 are trained for, small enough for two cores.
+
+All of them read numbers in words: a hidden word can be guessed from what stands around
+it, and every guess can be checked.
+"""
+
+import random
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from solutions.data import Vocabulary, number_in_words
+from solutions.decoders import calm_start
+from solutions.encoders import (
+    choose_tokens,
+    direction_loss,
+    every_second_layer,
+    imitation_loss,
+    mask_tokens,
+    pack_pair,
+    sentence_pairs,
+    translation_pair,
+)
+from solutions.families import bert, distilbert, roberta, xlm
+from solutions.models import Model, ModelConfig, SentenceHead
+from solutions.runs import Batch, Preset, Recipe
+from solutions.training import Training
+
+MASK = "<mask>"
+LANGUAGES = ("digits", "en", "ko")
+HUNDREDS, THOUSANDS = 1000, 10_000  # the numbers below are what is read
+Rows = dict[str, Tensor]
+
+
+def said(number: int, language: str) -> tuple[str, ...]:
+    """Say a number in a language, or in digits."""
+    if language == "digits":
+        return tuple(str(number))
+    return number_in_words(number, language)
+
+
+def vocabulary_of(largest: int, languages: tuple[str, ...]) -> Vocabulary:
+    """Collect the symbols of the numbers below ``largest``, and the mask."""
+    sentences = [said(n, language) for language in languages for n in range(largest)]
+    return Vocabulary.of([(MASK,), *sentences])
+
+
+def filled(rows: list[list[int]], value: int = 0) -> Tensor:
+    """Fill lists up on the right: (len(rows), longest)."""
+    longest = max(map(len, rows))
+    return torch.tensor([row + [value] * (longest - len(row)) for row in rows])
+
+
+def split(largest: int, seed: int = 0) -> tuple[list[int], list[int]]:
+    """Shuffle the numbers below ``largest``; one of ten is held out."""
+    numbers = random.Random(seed).sample(range(largest), largest)
+    return numbers[largest // 10 :], numbers[: largest // 10]
+
+
+def packed_pairs(
+    vocabulary: Vocabulary, numbers: list[int], times: int, *, strangers: bool
+) -> Rows:
+    """Pack pairs of sayings: a number in two languages, or by even chance two numbers.
+
+    A document is one number, said in three languages; ``times`` orders of them.
+    Without ``strangers`` only the pairs that belong together are kept.
+    """
+    generator, found = torch.Generator().manual_seed(0), []
+    for seed in range(times):
+        order = random.Random(seed)
+        documents = [
+            [
+                vocabulary.batch([said(number, language)])[0].tolist()
+                for language in order.sample(LANGUAGES, len(LANGUAGES))
+            ]
+            for number in numbers
+        ]
+        found += sentence_pairs(documents, generator)
+    kept = [pair for pair in found if strangers or pair[2]]
+    packed = [pack_pair(first, second, 1, 2) for first, second, _ in kept]
+    tokens, types = (filled([row[i] for row in packed]) for i in range(2))
+    follows = torch.tensor([int(follows) for *_, follows in kept])
+    return {"tokens": tokens, "types": types, "follows": follows}
+
+
+def said_twice(
+    vocabulary: Vocabulary, largest: int, seed: int, *, strangers: bool = False
+) -> tuple[Rows, Rows]:
+    """Put numbers side by side in two of three languages, one of ten held out.
+
+    With ``strangers`` the second is another number, and explains nothing.
+    """
+    chance, tables = random.Random(seed), []
+    for part in split(largest, seed):
+        rows = []
+        for number in part:
+            other = chance.choice(part) if strangers else number
+            pair = chance.sample(range(len(LANGUAGES)), 2)
+            sides = [
+                vocabulary.batch([said(n, LANGUAGES[language])])[0].tolist()
+                for n, language in zip((number, other), pair, strict=True)
+            ]
+            rows.append(translation_pair(*sides, tuple(pair), end_id=2))
+        names = ("tokens", "places", "languages")
+        tables.append(
+            {name: filled([row[i] for row in rows]) for i, name in enumerate(names)}
+        )
+    return tables[0], tables[1]
+
+
+class MaskedTask:
+    """Guess hidden words; the metric is the share of right guesses in new rows.
+
+    ``known`` and ``held_out`` hold tables (rows, seq): "tokens", and what else the
+    model is told. With ``fixed`` the same words are hidden in every epoch.
+    """
+
+    def __init__(
+        self,
+        preset: Preset,
+        model: nn.Module,
+        vocabulary: Vocabulary,
+        known: Rows,
+        held_out: Rows,
+        *,
+        fixed: bool = False,
+    ):
+        """Hide the words of the held-out rows once for all."""
+        self.preset, self.model, self.vocabulary = preset, model, vocabulary
+        self.known, self.mask_id = known, vocabulary.symbols.index(MASK)
+        self.names = tuple(known)
+        body = model.model if isinstance(model, WithSentenceHead) else model
+        calm_start(body, torch.Generator().manual_seed(torch.initial_seed()))
+        self.fixed = self.hide(known, torch.Generator().manual_seed(1)) if fixed else ()
+        asked = {name: table[:300] for name, table in held_out.items()}
+        hidden = self.hide(asked, torch.Generator().manual_seed(2))
+        self.asked = (*hidden, *asked.values())
+
+    def hide(self, rows: Rows, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Choose words, and hide them: what is read, and where is asked."""
+        tokens, size = rows["tokens"], len(self.vocabulary)
+        special = torch.tensor([0, 1, 2, self.mask_id])
+        chosen = choose_tokens(tokens, special, 0.15, generator)
+        return mask_tokens(tokens, chosen, self.mask_id, size, generator), chosen
+
+    def batch(self, generator: torch.Generator) -> Batch:
+        """Draw rows: what is read, where is asked, and the tables as they are."""
+        count = len(self.known["tokens"])
+        drawn = torch.randint(count, (self.preset.batch,), generator=generator)
+        rows = {name: table[drawn] for name, table in self.known.items()}
+        if self.fixed:
+            return (*(table[drawn] for table in self.fixed), *rows.values())
+        return (*self.hide(rows, generator), *rows.values())
+
+    def read(self, model: nn.Module, batch: Batch):
+        """Give what the model says, where it was asked, and the tables by name."""
+        hidden, chosen, *tables = batch
+        rows = dict(zip(self.names, tables, strict=True))
+        told = {k: t for k, t in rows.items() if k not in ("tokens", "follows")}
+        return model(hidden, real=rows["tokens"] != 0, **told), chosen, rows
+
+    def loss(self, model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Compare the guesses with what is hidden."""
+        logits, chosen, rows = self.read(model, batch)
+        asked = logits[chosen], rows["tokens"][chosen]
+        return F.cross_entropy(*asked, reduction="sum"), chosen.sum().clamp(min=1)
+
+    def measure(self, model: nn.Module) -> float:
+        """Give the share of hidden words that are guessed."""
+        device = next(model.parameters()).device
+        batch = tuple(table.to(device) for table in self.asked)
+        logits, chosen, rows = self.read(model, batch)
+        right = self.guessed(logits) == rows["tokens"]
+        return right[chosen].float().mean().item()
+
+    def guessed(self, logits) -> Tensor:
+        """Give the most likely token of every place."""
+        return logits.argmax(dim=-1)
+
+    def samples(self, model: nn.Module) -> list[tuple[str, str]]:
+        """Show three rows with holes, and how the model fills them."""
+        device = next(model.parameters()).device
+        batch = tuple(table[:3].to(device) for table in self.asked)
+        logits, chosen, _ = self.read(model, batch)
+        filled_in = torch.where(chosen, self.guessed(logits), batch[0])
+        return [
+            tuple(" ".join(self.symbols(row)) for row in pair)
+            for pair in zip(batch[0], filled_in, strict=True)
+        ]
+
+    def symbols(self, row: Tensor) -> list[str]:
+        """Give the symbols of a row, without filling."""
+        return [self.vocabulary.symbols[i] for i in row.tolist() if i]
+
+
+class SurpriseTask(MaskedTask):
+    """Guess hidden words; the metric is the loss at the hidden words of new rows."""
+
+    def measure(self, model: nn.Module) -> float:
+        """Give the loss in nats."""
+        device = next(model.parameters()).device
+        total, count = self.loss(model, tuple(t.to(device) for t in self.asked))
+        return (total / count).item()
+
+
+class WithSentenceHead(nn.Module):
+    """A model that also says whether the second sentence follows the first."""
+
+    def __init__(self, config: ModelConfig):
+        """Create the model, and a head on its first token."""
+        super().__init__()
+        self.model, self.sentence = Model(config), SentenceHead(config.d_model, 2)
+
+    def forward(self, tokens, **more) -> tuple[Tensor, Tensor]:
+        """Give the logits of every token, and the two scores of every row."""
+        x = self.model.states(tokens, **more)[-1]
+        return self.model.head(x), self.sentence(x)
+
+
+class BertTask(MaskedTask):
+    """Guess hidden words, and whether the second sentence follows the first."""
+
+    def read(self, model: nn.Module, batch: Batch):
+        """Keep the scores of the pairs beside."""
+        (logits, scores), chosen, rows = super().read(model, batch)
+        self.scores = scores
+        return logits, chosen, rows
+
+    def loss(self, model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Add both losses, each an average, with equal weight."""
+        total, count = super().loss(model, batch)
+        follows = dict(zip(self.names, batch[2:], strict=True))["follows"]
+        return total + count * F.cross_entropy(self.scores, follows), count
+
+
+class StudentTask(MaskedTask):
+    """Learn from a teacher, trained first; ``model`` begins with its layers."""
+
+    def __init__(self, preset: Preset, config: ModelConfig, *args, alone: bool):
+        """Train the teacher, and halve it. A student that is alone has no teacher."""
+        super().__init__(preset, Model(config), *args)
+        self.teacher = None
+        if not alone:
+            deep = ModelConfig(**vars(config) | {"num_layers": 2 * config.num_layers})
+            self.teacher = self.taught(Model(deep))
+            self.model.load_state_dict(every_second_layer(self.teacher.state_dict()))
+
+    def taught(self, teacher: Model) -> Model:
+        """Train a teacher four times as long as its student."""
+        training = Training(teacher, self.preset.rate_at)
+        generator = torch.Generator().manual_seed(torch.initial_seed())
+        calm_start(teacher, generator)
+        for _ in range(4 * self.preset.steps):
+            total, count = super().loss(teacher, self.batch(generator))
+            training.step(total / count)
+        return teacher.eval().requires_grad_(False)
+
+    def loss(self, model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Add what is hidden, what the teacher thinks of it, and where it points."""
+        total, count = super().loss(model, batch)
+        if self.teacher is None:
+            return total, count
+        self.teacher.to(batch[0].device)
+        hidden, chosen, tokens = batch
+        real = tokens != 0
+        with torch.no_grad():
+            theirs = self.teacher.states(hidden, real)[-1]
+        mine = model.states(hidden, real)[-1]
+        soft = (model.head(mine)[chosen], self.teacher.head(theirs)[chosen])
+        same_way = direction_loss(mine[real], theirs[real])
+        return total + count * (imitation_loss(*soft, 2.0) + same_way), count
+
+
+def bert_task(preset: Preset, control: bool) -> BertTask:
+    """Create the task; the control sees what stands to the left only."""
+    vocabulary = vocabulary_of(HUNDREDS, LANGUAGES)
+    tables = [
+        packed_pairs(vocabulary, part, times, strangers=True)
+        for part, times in zip(split(HUNDREDS), (5, 2), strict=True)
+    ]
+    sizes = {"vocab_size": len(vocabulary), "max_len": preset.length}
+    config = bert(**sizes, causal=control, **preset.sizes)
+    return BertTask(preset, WithSentenceHead(config), vocabulary, *tables)
+
+
+def roberta_task(preset: Preset, control: bool) -> SurpriseTask:
+    """Create the task: few rows, read often; the control never changes its masks."""
+    vocabulary = vocabulary_of(HUNDREDS, ("en",))
+    known, new = split(HUNDREDS)
+    tables = [
+        {
+            "tokens": vocabulary.batch(
+                [said(number, "en") for number in part], begin=True, end=True
+            )
+        }
+        for part in (known[:100], new)
+    ]
+    sizes = {"vocab_size": len(vocabulary), "max_len": preset.length + 1}
+    config = roberta(**sizes, **preset.sizes, pad_id=0, begin_id=1)
+    return SurpriseTask(preset, Model(config), vocabulary, *tables, fixed=control)
+
+
+def distilbert_task(preset: Preset, control: bool) -> StudentTask:
+    """Create the task; the control is a student without a teacher."""
+    vocabulary = vocabulary_of(HUNDREDS, LANGUAGES)
+    tables = [
+        {"tokens": packed_pairs(vocabulary, part, 5, strangers=False)["tokens"]}
+        for part in split(HUNDREDS)
+    ]
+    sizes = {"vocab_size": len(vocabulary), "max_len": preset.length}
+    config = distilbert(**sizes, **preset.sizes)
+    return StudentTask(preset, config, vocabulary, *tables, alone=control)
+
+
+def xlm_task(preset: Preset, control: bool) -> MaskedTask:
+    """Create the task; in the control the second number is another one."""
+    vocabulary = vocabulary_of(THOUSANDS, LANGUAGES)
+    known, held_out = said_twice(vocabulary, THOUSANDS, seed=0, strangers=control)
+    config = xlm(
+        vocab_size=len(vocabulary),
+        max_len=preset.length,
+        num_languages=len(LANGUAGES),
+        pad_id=0,
+        begin_id=2,
+        end_id=2,
+        **preset.sizes,
+    )
+    return MaskedTask(preset, Model(config), vocabulary, known, held_out)
+
+
+SMALL = Preset(steps=800, batch=32, rate=1.2e-3, length=48)
+LARGE = Preset(
+    steps=4000,
+    batch=256,
+    rate=1e-3,
+    d_model=256,
+    num_layers=4,
+    length=48,
+    bfloat16=True,
+)
+
+RECIPES = {
+    "bert": Recipe(
+        title="BERT: hidden words of two sayings, and whether they belong together",
+        metric="share of hidden words guessed",
+        band=(0.0, 1.0),
+        control="every token sees what stands to its left only",
+        control_band=(0.0, 1.0),
+        new_task=bert_task,
+        presets={"cpu": SMALL, "gpu": LARGE},
+    ),
+    "roberta": Recipe(
+        title="RoBERTa: a hundred numbers in words, read again and again",
+        metric="loss at the hidden words of new numbers",
+        band=(1.25, 1.75),
+        control="the same words are hidden each time",
+        control_band=(3.0, 5.0),
+        new_task=roberta_task,
+        presets={
+            "cpu": replace(SMALL, steps=300, rate=2e-3, d_model=64, num_layers=2),
+            "gpu": replace(LARGE, steps=500, rate=2e-3, d_model=64, num_layers=2),
+        },
+    ),
+    "distilbert": Recipe(
+        title="DistilBERT: half of a teacher, taught by it",
+        metric="share of hidden words guessed",
+        band=(0.0, 1.0),
+        control="a student alone",
+        control_band=(0.0, 1.0),
+        new_task=distilbert_task,
+        presets={
+            "cpu": replace(SMALL, steps=150, rate=1.5e-3, num_layers=1),
+            "gpu": replace(LARGE, steps=1000, num_layers=2),
+        },
+    ),
+    "xlm": Recipe(
+        title="XLM: hidden words of a number in two of three languages",
+        metric="share of hidden words guessed",
+        band=(0.0, 1.0),
+        control="the second number is another one",
+        control_band=(0.0, 1.0),
+        new_task=xlm_task,
+        presets={"cpu": SMALL, "gpu": LARGE},
+    ),
+}
