@@ -186,23 +186,21 @@ class KindTask:
         return [(kind, self.write(model, kind, 1)[0]) for kind in self.codes]
 
 
-LANGUAGES = ("en", "de", "nl", "da", "no", "sv", "es", "pt", "it", "fr", "ko")
-
-
 class ShotsTask:
     """Say numbers in the language of the examples that stand above the question.
 
     In the control the examples are in any languages, so that they tell nothing.
     """
 
-    SHOTS, NUMBERS = 4, 50
+    SHOTS, NUMBERS = 4, 30
+    LANGUAGES = ("en", "de", "da", "no", "es", "pt", "fr", "ko")
 
     def __init__(self, preset: Preset, control: bool):
         """Collect the words, and create the model."""
         self.preset, self.control = preset, control
         self.said = {
             language: [" ".join(number_in_words(n, language)) for n in self.numbers]
-            for language in LANGUAGES
+            for language in self.LANGUAGES
         }
         words = [text.split() for said in self.said.values() for text in said]
         figures = [str(n) for n in self.numbers]
@@ -223,10 +221,10 @@ class ShotsTask:
     def prompt(self, draw: random.Random, shots: int, later: int = 0) -> tuple:
         """Draw a prompt and its answer; ``later`` asks for a number further on."""
         numbers = draw.sample(self.numbers, shots + 1)
-        language = draw.choice(LANGUAGES)
+        language = draw.choice(self.LANGUAGES)
         spoken = [language] * (shots + 1)
         if self.control:
-            spoken = [draw.choice(LANGUAGES) for _ in numbers]
+            spoken = [draw.choice(self.LANGUAGES) for _ in numbers]
         pairs = [
             (str(n), self.said[spoken[i]][(n + later) % self.NUMBERS])
             for i, n in enumerate(numbers)
@@ -281,7 +279,8 @@ class ShotsTask:
 
 
 SMALL = Preset(steps=700, batch=16, rate=2e-3, length=64)
-SHOTS = Preset(steps=700, batch=32, rate=1.5e-3, length=64)
+KINDS = Preset(steps=500, batch=16, rate=2e-3, length=64)
+SHOTS = Preset(steps=700, batch=24, rate=2e-3, num_layers=2, length=64)
 LARGE = Preset(
     steps=5000,
     batch=128,
@@ -321,7 +320,7 @@ RECIPES = {
         control="the same code at the head of every text",
         control_band=(0.1, 0.4),
         new_task=KindTask,
-        presets={"cpu": SMALL, "gpu": LARGE},
+        presets={"cpu": KINDS, "gpu": LARGE},
     ),
     "gpt3": Recipe(
         title="GPT-3: a language told by examples in the prompt",
