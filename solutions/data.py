@@ -3,8 +3,11 @@
 The same version of a package gives the same data. Every split is by a fixed shuffle.
 """
 
+import ast
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -86,6 +89,62 @@ def reference_text() -> str:
     from pydoc_data.topics import topics
 
     return "\n\n".join(topics[name] for name in sorted(topics))
+
+
+#: Modules of the standard library whose code is read as text.
+CODE = ("argparse", "configparser", "difflib", "inspect", "tarfile", "typing")
+
+
+def python_code() -> str:
+    """Give Python code without a word of prose: no comments, and no docstrings.
+
+    Some long modules of the standard library, about 350,000 characters; the text
+    differs a little between Python versions.
+    """
+    folder = Path(random.__file__).parent
+    paths = [folder / f"{name}.py" for name in CODE]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
+    return "\n\n".join(ast.unparse(_WithoutProse().visit(tree)) for tree in trees)
+
+
+class _WithoutProse(ast.NodeTransformer):
+    def visit_Expr(self, node):
+        is_text = isinstance(node.value, ast.Constant)
+        return ast.Pass() if is_text else node
+
+
+def number_lines(count: int = 6000, seed: int = 0) -> str:
+    """Give English number words, each number a line."""
+    numbers = random.Random(seed).choices(range(100_000), k=count)
+    return "\n".join(" ".join(number_in_words(n, "en")) for n in numbers)
+
+
+def date_lines(count: int = 8000, seed: int = 0) -> str:
+    """Give days of two centuries, written in four ways, each a line."""
+    draw, first = random.Random(seed), date(1900, 1, 1)
+    ways = ("%A, %d %B %Y", "%d/%m/%Y", "%Y-%m-%d", "%a %b %d %Y")
+    days = [first + timedelta(days=draw.randrange(73_000)) for _ in range(count)]
+    return "\n".join(day.strftime(draw.choice(ways)) for day in days)
+
+
+@cache
+def kinds_of_text() -> dict[str, str]:
+    """Give four kinds of text by name, in printable ASCII: help, code, numbers, dates.
+
+    Each has at least 100,000 characters.
+    """
+    texts = {
+        "help": reference_text(),
+        "code": python_code(),
+        "numbers": number_lines(),
+        "dates": date_lines(),
+    }
+    return {kind: "".join(_plain(text)) for kind, text in texts.items()}
+
+
+def _plain(text: str) -> Iterator[str]:
+    """Leave out what is neither printable ASCII nor the end of a line."""
+    return (c for c in text if c == "\n" or " " <= c <= "~")
 
 
 def gpt2_merges_file() -> Path:

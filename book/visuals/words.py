@@ -132,6 +132,17 @@ KOREAN = {
     "second saying": "둘째 문장",
     "static masks": "고정 마스크",
     "fresh masks": "매번 새 마스크",
+    "without the factor": "인수 없이",
+    "with the factor": "인수와 함께",
+    "size of what was added": "더해진 것의 크기",
+    "help": "도움말",
+    "code": "코드",
+    "numbers": "숫자 말",
+    "dates": "날짜",
+    "share of each code": "각 코드의 몫",
+    "real text": "실제 글",
+    "layers 0, 2, 4 …": "레이어 0, 2, 4 …",
+    "layers 1, 3, 5 …": "레이어 1, 3, 5 …",
 }
 
 

@@ -179,7 +179,8 @@ def test_a_calm_start():
 
 def test_small_pieces_of_the_decoders():
     assert alternating_windows(5, 3) == (0, 3, 0, 3, 0)
-    assert with_control_code(torch.tensor([[5, 6]]), 9).tolist() == [[9, 5, 6]]
+    coded = with_control_code(torch.tensor([[5, 6]]), torch.tensor([9]))
+    assert coded.tolist() == [[9, 5, 6]]
     prompt = few_shot_prompt([("2", "two"), ("3", "three")], "4")
     assert prompt == "2 => two\n3 => three\n4 =>"
     x = torch.arange(12.0).view(2, 3, 2)
