@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from solutions import encoder_tasks
-from solutions.encoder_tasks import LANGUAGES, RECIPES, packed_pairs, vocabulary_of
+from solutions.encoder_tasks import RECIPES, SPOKEN, packed_pairs, vocabulary_of
 from solutions.runs import run
 from solutions.training import Training
 
@@ -21,6 +21,7 @@ def tiny(name, **more):
 def few_numbers(monkeypatch):
     """The tables are made of numbers below 100; a training takes less time to begin."""
     monkeypatch.setattr(encoder_tasks, "HUNDREDS", 100)
+    monkeypatch.setattr(encoder_tasks, "PAIRS", 100)
     monkeypatch.setattr(encoder_tasks, "THOUSANDS", 100)
 
 
@@ -76,12 +77,14 @@ def test_a_student_begins_with_its_teachers_first_layer():
 
 
 def test_pairs_say_the_same_number_or_another():
-    vocabulary = vocabulary_of(100, LANGUAGES)
-    both = packed_pairs(vocabulary, [7, 40, 41, 99], 5, strangers=True)
-    assert 0 < both["follows"].float().mean() < 1
-    together = packed_pairs(vocabulary, [7, 40, 41, 99], 5, strangers=False)
+    vocabulary = vocabulary_of(10, SPOKEN)
+    both = packed_pairs(vocabulary, list(range(60)), strangers=True)
+    assert 0.2 < both["follows"].float().mean() < 0.8
+    together = packed_pairs(vocabulary, list(range(60)), strangers=False)
     assert together["follows"].all()
-    assert both["tokens"].shape == both["types"].shape
+    assert both["tokens"].shape == both["types"].shape == (60, 11)
+    first = vocabulary.symbols[together["tokens"][0, 1]]
+    assert first == "zero" and len(together["tokens"]) < 60
 
 
 def test_a_run_gives_a_result():
