@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from solutions.feed_forward import FeedForward, gelu_tanh
-from solutions.masking import causal_mask, masked_attention
+from solutions.masking import causal_mask, masked_attention, sliding_window_mask
 from solutions.multi_head import MultiHeadAttention
 from solutions.residual_norm import LayerNorm, Residual
 from solutions.tokens import LanguageModelHead, next_token_loss
@@ -253,7 +253,6 @@ def layer_masks(num_layers: int, seq: int, window: int) -> Tensor:
     Shapes: -> (num_layers, seq, seq) of booleans.
     Source: Brown et al. (2020), section 2.1, after Child et al. (2019).
     """
-    whole = causal_mask(seq)
-    band = whole & ~whole.tril(-window)
+    whole, band = causal_mask(seq), sliding_window_mask(seq, window)
     windows = alternating_windows(num_layers, window)
     return torch.stack([band if window else whole for window in windows])

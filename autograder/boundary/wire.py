@@ -102,7 +102,9 @@ def _pack_tensor(value: Tensor, buffers: list):
         dtype = str(plain.dtype).removeprefix("torch.")
         if plain.device.type == "meta" or dtype not in DTYPES:
             return ["foreign", f"{plain.device.type} tensor of {dtype}"]
-        flat = plain.resolve_conj().resolve_neg().cpu().contiguous().reshape(-1)
+        whole = plain.resolve_conj().resolve_neg().cpu()
+        # a view of one number counts as contiguous whatever its stride: copy it
+        flat = whole.clone(memory_format=torch.contiguous_format).reshape(-1)
         buffers.append(flat.view(torch.uint8).numpy().tobytes())
         where, shape = str(plain.device), list(plain.shape)
         return ["tensor", dtype, shape, where, value.requires_grad, len(buffers) - 1]

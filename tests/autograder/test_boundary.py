@@ -99,6 +99,13 @@ def test_tensors_of_odd_shapes_cross(shape):
     assert unpack(node, buffers).shape == shape
 
 
+def test_a_view_of_one_number_crosses():
+    buffers = []
+    column = torch.arange(3.0)[None].chunk(3, dim=1)[2].T
+    assert column.stride() == (1, 3)
+    assert torch.equal(unpack(pack(column, buffers), buffers), torch.tensor([[2.0]]))
+
+
 def test_a_change_in_place_is_seen(learner):
     spoil = learner.look("spoil")
     x, items = torch.zeros(2), ["one"]
