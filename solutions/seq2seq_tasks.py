@@ -455,7 +455,7 @@ RECIPES = {
     "t5": Recipe(
         title="T5: four tasks, told apart by their prefix",
         metric="share without a mistake, over four tasks",
-        band=(0.0, 1.0),  # not measured yet  # not measured yet
+        band=(0.0, 1.0),  # not measured yet
         control="no prefix says which task it is",
         control_band=(0.0, 0.55),  # one of three tasks, and the spans
         new_task=PrefixTask,
@@ -491,7 +491,7 @@ RECIPES = {
     "bigbird": Recipe(
         title="BigBird: an answer somewhere in 4,096 words",
         metric="share of documents whose answer is found",
-        band=(0.0, 1.0),
+        band=(0.0, 1.0),  # not measured yet
         control="full attention, but to the first 512 words only",
         control_band=(0.0, 0.25),
         new_task=LongTask,
