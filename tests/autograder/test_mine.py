@@ -68,7 +68,7 @@ def test_a_solved_piece_replaces_the_reference(tmp_path, marked):
 def test_an_exercise_may_ask_for_pieces_of_several_modules(tmp_path):
     own = 'def put_back(inputs, answer, sentinels):\n    return "own"'
     cells = [new_code_cell(own), new_code_cell("# check-put-back · 6 points\n")]
-    path = tmp_path / "encoder_decoder_models.ipynb"
+    path = tmp_path / "encoder-decoder-models.ipynb"
     nbformat.write(new_notebook(cells=cells), path)
     harvest([path], tmp_path / "mine")
     assert '"own"' in (tmp_path / "mine" / "denoising.py").read_text()
