@@ -477,6 +477,16 @@ def bench_grade(
     raise typer.Exit(FINE if same else LOOK)
 
 
+@bench.command("speed")
+def bench_speed() -> None:
+    """Time GPT-2 beside transformers and a plain loop, doing the same."""
+    from solutions.speed import speed_rows, written
+
+    with spinner("Doing the same three ways, by turns"):
+        rows = speed_rows()
+    out.print(written(rows), markup=False)
+
+
 @bench.command("train")
 def bench_train(
     models: Annotated[

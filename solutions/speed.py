@@ -39,7 +39,7 @@ class Sizes:
 
     @property
     def length(self) -> int:
-        """The longest text: a prompt, and what is written after it."""
+        """Give the length of the longest text, its prompt included."""
         return self.prompt + self.new
 
 
@@ -54,7 +54,7 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """How many times as long the other one takes."""
+        """Say how many times as long the other one takes."""
         return self.theirs / self.ours
 
 
