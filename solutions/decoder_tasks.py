@@ -305,7 +305,7 @@ RECIPES = {
         presets={"cpu": SMALL, "gpu": LARGE},
     ),
     "gpt2": Recipe(
-        title="GPT-2: the same, with the norm first",
+        title="GPT-2: the next character of Python's help, the norm first",
         metric="bits per character",
         band=(2.5, 3.05),
         control="every layer sees one character only",
