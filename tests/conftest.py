@@ -25,12 +25,28 @@ NO_BROWSER = (
 )
 
 
+# Graders that are killed, clusters, databases, browsers on every page: `make test-long`.
+LONG = {
+    "test_batch.py",
+    "test_dask.py",
+    "test_explorer_browser.py",
+    "test_formgrader.py",
+    "test_growth.py",
+    "test_pages.py",
+    "test_position_lab.py",
+    "test_postgres.py",
+    "test_workers.py",
+}
+
+
 def pytest_collection_modifyitems(items):
     """Tell pytest-xdist what must run in one process: what shares something slow.
 
     All that needs the built book is one group, each exercise is one, each other file.
     """
     for item in items:
+        if item.path.name in LONG:
+            item.add_marker(pytest.mark.long)
         folder, group = item.path.parent.name, item.path.name
         given = item.callspec.params if hasattr(item, "callspec") else {}
         if folder in ("book", "visuals"):
