@@ -25,7 +25,7 @@ NO_BROWSER = (
 )
 
 
-# Graders that are killed, clusters, databases, browsers on every page: `make test-long`.
+# Killed graders, clusters, databases, browsers on every page: `make test-long`.
 LONG = {
     "test_batch.py",
     "test_dask.py",
