@@ -17,9 +17,16 @@ def find_mistake(properties: list[dict], known: list[dict]) -> dict | None:
     best, most = None, (False, 0.0)
     for mistake in known:
         fails = mistake["fails"]
-        agree = [label for label in failed if _alike(failed[label], fails.get(label))]
-        exact = len(agree) == len(failed) == len(fails)
-        equal = [label for label in agree if not fails[label].get("random")]
+        chance = any(outcome.get("random") for outcome in fails.values())
+        near = _alike_in_kind if chance else _alike
+        agree = [label for label in failed if near(failed[label], fails.get(label))]
+        sure = [label for label, out in fails.items() if out != {"random": True}]
+        exact = len(agree) == len(failed) and all(label in failed for label in sure)
+        equal = [
+            label
+            for label in agree
+            if not fails[label].get("random") and _alike(failed[label], fails[label])
+        ]
         telling = [label for label in equal if failed[label]["kind"] != "error"]
         if exact and equal:
             score = (True, len(equal))
@@ -29,6 +36,13 @@ def find_mistake(properties: list[dict], known: list[dict]) -> dict | None:
             best, most = mistake, score
     keys = ("id", "sentence", "chapter", "section")
     return {key: best[key] for key in keys} if best else None
+
+
+def _alike_in_kind(one: dict, other: dict | None) -> bool:
+    """Compare outcomes of an answer that depends on chance: all but the numbers."""
+    if other is None or one["kind"] == "error":
+        return _alike(one, other)
+    return all(one.get(k) == other[k] for k in ("kind", "shape") if k in other)
 
 
 def _alike(one, other) -> bool:
