@@ -97,6 +97,12 @@ def load(folder: Path | None, module: str):
         ) from error
 
 
+def own_and_borrowed(package) -> tuple[list[str], list[str]]:
+    """Name the pieces of a package that are a learner's own, and the reference's."""
+    own = [name for name, notebook in package.PIECES.items() if notebook]
+    return own, [name for name in package.PIECES if name not in own]
+
+
 # --- what is found ------------------------------------------------------------------
 
 

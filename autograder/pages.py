@@ -19,6 +19,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["points"] = lambda number: f"{number:.4g}"
+    made.filters["small"] = lambda gap: "-" if gap is None else f"{gap:.1e}"
     made.filters["capitalised"] = lambda text: text[:1].upper() + text[1:]
     return made
 

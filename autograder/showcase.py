@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from autograder.mine import load, require_mine
-from autograder.pages import environment, render
+from autograder.mine import load, own_and_borrowed, require_mine
+from autograder.pages import render
 from autograder.results import write_whole
 from autograder.train import train_model
 
@@ -25,7 +25,7 @@ def write_showcase(
     package is none, or a model is not known.
     """
     require_mine(mine)
-    pieces = load(mine, "").PIECES
+    own, borrowed = own_and_borrowed(load(mine, ""))
     recipes = load(mine, "recipes").RECIPES
     shown = []
     for name in models:
@@ -54,11 +54,10 @@ def write_showcase(
         )
     say("parity")
     parity = load(mine, "parity")
-    environment().filters["small"] = lambda gap: "-" if gap is None else f"{gap:.1e}"
     page = render(
         "showcase.html",
-        own=[name for name, notebook in pieces.items() if notebook],
-        borrowed=[name for name, notebook in pieces.items() if not notebook],
+        own=own,
+        borrowed=borrowed,
         parity=list(parity.parity_rows()),
         limit=f"{parity.LIMIT:.0e}",
         models=shown,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import CourseError
-from autograder.mine import load
+from autograder.mine import load, own_and_borrowed
 from autograder.results import write_whole
 
 D_MODEL, WARMUP, STEPS = 64, 100, 300  # as in the chapter on the Transformer
@@ -34,7 +34,7 @@ def train_translator(
     import torch
 
     transformer, task_of = load(mine, "transformer"), load(mine, "translation")
-    pieces = load(mine, "").PIECES if mine else {}
+    own, borrowed = own_and_borrowed(load(mine, "")) if mine else ([], [])
     torch.set_num_threads(1)
     torch.manual_seed(0)
     task = task_of.number_task()
@@ -46,12 +46,7 @@ def train_translator(
     written = task_of.translations(model, task, task.held_out[:5])
     asked = [" ".join(source) for source, _ in task.held_out[:5]]
     said = ["".join(symbols).replace("_", " ") for symbols in written]
-    return Trained(
-        [name for name, notebook in pieces.items() if notebook],
-        [name for name, notebook in pieces.items() if not notebook],
-        right,
-        list(zip(asked, said, strict=True)),
-    )
+    return Trained(own, borrowed, right, list(zip(asked, said, strict=True)))
 
 
 def known_models() -> list[str]:
@@ -73,8 +68,8 @@ def train_model(
     """Train a model of chapters 11 to 14, or go on where a run was stopped.
 
     ``mine`` is a package made by ``course mine``; without it the reference is trained.
-    Keeps checkpoints in ``folder``, and in the end the curve, the weights and what was
-    measured. Under ``torchrun`` the processes share the work. Gives the
+    Keeps checkpoints in ``folder``, and in the end the curve and what was measured.
+    Under ``torchrun`` the processes share the work. Gives the
     :class:`solutions.runs.Result`; raises CourseError for what cannot be trained.
     """
     import torch

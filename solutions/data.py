@@ -46,6 +46,20 @@ def number_pairs(
     return [(number_in_words(n, source), number_in_words(n, target)) for n in numbers]
 
 
+def numbers_apart(
+    largest: int, held_out: int, seed: int = 0
+) -> tuple[list[int], list[int]]:
+    """Cut the numbers below ``largest`` in two, always in the same way for a seed."""
+    numbers = random.Random(seed).sample(range(largest), largest)
+    return numbers[held_out:], numbers[:held_out]
+
+
+def filled(rows: list[list[int]], filling: int = 0) -> Tensor:
+    """Fill rows of different lengths up on the right: (len(rows), longest)."""
+    longest = max(map(len, rows))
+    return torch.tensor([row + [filling] * (longest - len(row)) for row in rows])
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """Symbols and their ids: filling, beginning and end first, the others sorted."""
@@ -71,8 +85,7 @@ class Vocabulary:
             [ids[s] for s in ((BEGIN,) * begin + tuple(sentence) + (END,) * end)]
             for sentence in sentences
         ]
-        longest = max(map(len, rows))
-        return torch.tensor([row + [0] * (longest - len(row)) for row in rows])
+        return filled(rows)
 
     def words(self, row: Tensor) -> tuple[str, ...]:
         """Turn one row of ids back into symbols, up to its end."""

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from solutions.data import Vocabulary, number_in_words
+from solutions.data import Vocabulary, filled, number_in_words, numbers_apart
 from solutions.decoders import calm_start
 from solutions.encoders import (
     choose_tokens,
@@ -54,16 +54,9 @@ def vocabulary_of(largest: int, languages: tuple[str, ...]) -> Vocabulary:
     return Vocabulary.of([(MASK,), *sentences])
 
 
-def filled(rows: list[list[int]], value: int = 0) -> Tensor:
-    """Fill lists up on the right: (len(rows), longest)."""
-    longest = max(map(len, rows))
-    return torch.tensor([row + [value] * (longest - len(row)) for row in rows])
-
-
 def split(largest: int, seed: int = 0) -> tuple[list[int], list[int]]:
     """Shuffle the numbers below ``largest``; one of ten is held out."""
-    numbers = random.Random(seed).sample(range(largest), largest)
-    return numbers[largest // 10 :], numbers[: largest // 10]
+    return numbers_apart(largest, largest // 10, seed)
 
 
 def packed_pairs(

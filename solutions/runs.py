@@ -152,12 +152,9 @@ def run(
             total, count = parts(*batch)
         training.step(*_of_all(total, count))
         on_step(step + 1, training.losses[-1])
-        if folder and (step + 1) % every == 0:
-            seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        if folder and ((step + 1) % every == 0 or step + 1 == sizes.steps):
             _keep(folder, who | {"seconds": seconds}, training, generator)
-    seconds = time.perf_counter() - began
-    if folder:
-        _keep(folder, who | {"seconds": seconds}, training, generator)
     task.model.eval()
     with torch.no_grad():
         value, samples = task.measure(task.model), task.samples(task.model)
@@ -168,12 +165,10 @@ def run(
 
 def _share(batch: Batch, device: torch.device) -> Batch:
     """Take the rows of this process."""
-    rank, world = (dist.get_rank(), dist.get_world_size()) if _several() else (0, 1)
+    rank, world = 0, 1
+    if dist.is_initialized():
+        rank, world = dist.get_rank(), dist.get_world_size()
     return tuple(tensor[rank::world].to(device) for tensor in batch)
-
-
-def _several() -> bool:
-    return dist.is_initialized()
 
 
 def _of_all(total: Tensor, count: Tensor) -> tuple[Tensor, float]:
@@ -182,7 +177,7 @@ def _of_all(total: Tensor, count: Tensor) -> tuple[Tensor, float]:
     DDP averages the slopes of all processes. Each divides its sum by the count of all,
     times their number, so that the average is the slope of the whole batch's mean.
     """
-    if not _several():
+    if not dist.is_initialized():
         loss = total / count
         return loss, loss.item()
     sums = torch.stack([total.detach().float(), count.float()])
@@ -193,7 +188,7 @@ def _of_all(total: Tensor, count: Tensor) -> tuple[Tensor, float]:
 
 def _keep(folder: Path, who: dict, training: Training, generator) -> None:
     """Write a checkpoint beside the old one, then put it in its place."""
-    if _several() and dist.get_rank() > 0:
+    if dist.is_initialized() and dist.get_rank() > 0:
         return
     folder.mkdir(parents=True, exist_ok=True)
     state = {

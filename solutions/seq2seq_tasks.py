@@ -5,7 +5,6 @@ spoilt in five ways, M2M-100 translates among five languages in every direction,
 BigBird finds an answer somewhere in a document of 4,096 tokens.
 """
 
-import random
 from collections import Counter
 from itertools import permutations
 
@@ -14,7 +13,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from solutions.block_sparse import bigbird_blocks
-from solutions.data import END, PAD, Vocabulary, number_in_words, reference_text
+from solutions.data import (
+    END,
+    PAD,
+    Vocabulary,
+    filled,
+    number_in_words,
+    numbers_apart,
+    reference_text,
+)
 from solutions.denoising import (
     delete_some,
     draw_infilling,
@@ -40,12 +47,6 @@ MASK = "<mask>"
 SENTINELS = tuple(f"<{i}>" for i in range(12))
 LANGUAGES = ("en", "ko", "ja", "fr", "es")
 IGNORED = -100
-
-
-def numbers_apart(largest: int, held_out: int) -> tuple[list[int], list[int]]:
-    """Cut the numbers below ``largest`` in two, always in the same way."""
-    numbers = random.Random(0).sample(range(largest), largest)
-    return numbers[held_out:], numbers[:held_out]
 
 
 def in_three_ways(number: int) -> list[Words]:
@@ -165,12 +166,6 @@ def even_start(model: Model) -> None:
     for module in model.modules():
         if isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=std)
-
-
-def filled(rows: list[list[int]], filling: int) -> Tensor:
-    """Make one tensor of rows of different lengths: (len(rows), longest)."""
-    longest = max(map(len, rows))
-    return torch.tensor([row + [filling] * (longest - len(row)) for row in rows])
 
 
 def vocabulary_of(preset: Preset, *more: str, languages=("en", "ko")) -> Vocabulary:

@@ -218,14 +218,13 @@ class Pair:
     @classmethod
     def start(cls, limits: Limits, folder: str, seconds: float) -> "Pair":
         """Give a pair for the notebook of a folder: the spare one if that will do."""
-        spare, cls._spare = cls._spare, None
-        if spare is None:
-            return cls(limits, folder, seconds)
-        if spare.like == (limits, beside(folder), seconds) and spare.lives():
-            spare.asked = (limits, folder, seconds)
+        asked, spare, cls._spare = (limits, folder, seconds), cls._spare, None
+        if spare and spare.like == (limits, beside(folder), seconds) and spare.lives():
+            spare.asked = asked
             return spare
-        spare.close()
-        return cls(limits, folder, seconds)
+        if spare:
+            spare.close()
+        return cls(*asked)
 
     def keep_spare(self) -> None:
         """Start another pair like this one, for a notebook that may come next."""
