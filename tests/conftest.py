@@ -39,6 +39,7 @@ LONG = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items):
     """Tell pytest-xdist what must run in one process: what shares something slow.
 

@@ -31,7 +31,7 @@ const cssAsText = {
   },
 };
 
-const ELEMENTS = ["attention-explorer", "position-lab", "shape-tracer", "residual-stream", "token-sampler", "model-card"];
+const ELEMENTS = ["attention-explorer", "position-lab", "shape-tracer", "residual-stream", "token-sampler", "model-card", "training-film"];
 
 const bundle = await esbuild.build({
   absWorkingDir: here,

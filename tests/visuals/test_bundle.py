@@ -19,6 +19,7 @@ ELEMENTS = [
     "residual-stream",
     "token-sampler",
     "model-card",
+    "training-film",
 ]
 FILES = [f"{kind}/{name}.{kind}" for name in ELEMENTS for kind in ("css", "js")]
 

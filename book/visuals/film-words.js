@@ -1,0 +1,41 @@
+// The words of the training film, chosen by the lang of the document.
+
+export const WORDS = {
+  en: {
+    step: "Step",
+    token: "Who asks",
+    play: "Play",
+    pause: "Pause",
+    reset: "Reset",
+    layer: "Layer",
+    head: "head",
+    weight: "weight",
+    reading: "Step {step}: ",
+    looks: "{token} looks hardest in layer {layer}, head {head}: at {key}, with weight {weight}.",
+    hint: "Point at a chart for a step, at a map for a row.",
+    titles: {},
+  },
+  ko: {
+    step: "스텝",
+    token: "묻는 토큰",
+    play: "재생",
+    pause: "멈춤",
+    reset: "처음으로",
+    layer: "레이어",
+    head: "헤드",
+    weight: "가중치",
+    reading: "스텝 {step}: ",
+    looks: "{token}은(는) 레이어 {layer}, 헤드 {head}에서 {key}을(를) 가장 많이 봅니다. 가중치는 {weight}입니다.",
+    hint: "그래프를 가리키면 스텝, 지도를 가리키면 행을 고릅니다.",
+    titles: {
+      "loss": "손실",
+      "first time": "첫 번째",
+      "repeated": "반복",
+      "size of the gradient": "기울기 크기",
+      "strongest head": "가장 강한 헤드",
+      "one back": "바로 앞",
+      "induction": "인덕션",
+      "of all weights": "모든 가중치",
+    },
+  },
+};
