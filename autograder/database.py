@@ -5,6 +5,8 @@ import functools
 from pathlib import Path
 
 import nbgrader.api
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import overwritecells, saveautogrades
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, OperationalError
 
@@ -89,14 +91,66 @@ def add_indexes(gradebook) -> None:
     gradebook.db.commit()
 
 
-def keep_engine() -> None:
-    """Let nbgrader use one engine for each gradebook, for the life of this process.
+class OneNotebook(Gradebook):
+    """A gradebook for the cells of one notebook: looked up at once, and kept at once.
 
-    It opens its gradebook a dozen times for each submission, and every new engine
-    prepares each of its statements anew.
+    nbgrader asks for them one by one, and writes to the disk after each.
+    """
+
+    def __init__(self, *args, **kwargs):
+        """Open it as nbgrader does; what is to be kept waits for :meth:`close`."""
+        super().__init__(*args, **kwargs)
+        self.found: dict = {}
+        self.keep, self.db.commit = self.db.commit, lambda: None
+
+    def close(self) -> None:
+        """Keep what was changed, and close."""
+        try:
+            self.keep()
+        finally:
+            super().close()
+
+    def find_source_cell(self, name, *where):
+        """Find a source cell; raises MissingEntry, like the others here."""
+        found = self.among("source_cells", name, where)
+        return found or super().find_source_cell(name, *where)
+
+    def find_graded_cell(self, name, *where):
+        """Find a cell that has points."""
+        found = self.among("grade_cells", name, where)
+        return found or super().find_graded_cell(name, *where)
+
+    def find_grade(self, name, *where):
+        """Find the points of a student for a cell."""
+        return self.among("grades", name, where) or super().find_grade(name, *where)
+
+    def find_comment(self, name, *where):
+        """Find the comment on a student's cell."""
+        return self.among("comments", name, where) or super().find_comment(name, *where)
+
+    def among(self, kind: str, name: str, where: tuple):
+        """Look in one notebook, of a student if three names say where; give None."""
+        if (kind, where) not in self.found:
+            one = self.find_submission_notebook if where[2:] else self.find_notebook
+            owner = one(*where)
+            if where[2:]:
+                owner.notebook.grade_cells  # noqa: B018  reads the names of all cells
+            named = {item.name: item for item in getattr(owner, kind)}
+            self.found[kind, where] = owner, named
+        return self.found[kind, where][1].get(name)
+
+
+def quicken() -> None:
+    """Let nbgrader do less for each submission, for the life of this process.
+
+    It opens its gradebook a dozen times. One engine is kept for each, which prepares
+    a statement once; its tables are made once; cells are looked up by notebook.
     """
     if not hasattr(nbgrader.api.create_engine, "cache_info"):
         nbgrader.api.create_engine = functools.cache(nbgrader.api.create_engine)
+        tables = nbgrader.api.Base.metadata
+        tables.create_all = functools.cache(tables.create_all)
+        overwritecells.Gradebook = saveautogrades.Gradebook = OneNotebook
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from nbgrader.api import MissingEntry
 
 from autograder import mend
 from autograder.classroom import Classroom, refusal
-from autograder.database import keep_engine
+from autograder.database import quicken
 from autograder.errors import CourseError
 from autograder.marks import columns, grade_rows
 from autograder.results import (
@@ -127,7 +127,7 @@ def grade_alone(root: Path, assignment: str, student: str) -> Result:
 def grade_one(root: Path, assignment: str, student: str) -> Result:
     """Grade one submission and keep its result; never raises for what is in it."""
     started = time.perf_counter()
-    keep_engine()
+    quicken()
     classroom = Classroom.open(root)
     store = ResultStore(classroom.root, assignment)
     result = Result(student, assignment, digest_of(classroom, assignment, student))

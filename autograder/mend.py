@@ -243,7 +243,7 @@ def prepare(folder: Path, released: dict[str, Path], target: Path) -> list[str]:
         if path is None:
             missing.append(name)
             continue
-        mended = mend(read(path), nbformat.read(model, as_version=4))
+        mended = mend(read(path), nbformat.v4.reads(model.read_text("utf-8")))
         notes += mended.notes
         (target / name).write_text(as_json(mended.notebook), encoding="utf-8")
         notebooks = {n: p for n, p in notebooks.items() if p != path}
@@ -337,7 +337,7 @@ def _fits(path: Path, model: Path) -> bool:
         cells = read(path).cells
     except CourseError:
         return False
-    wanted = [c for c in nbformat.read(model, as_version=4).cells if _name(c)]
+    wanted = [c for c in nbformat.v4.reads(model.read_text("utf-8")).cells if _name(c)]
     marks = {_name(c) for c in cells} | {c.get("id") for c in cells}
     texts = {_bare(c.source) for c in cells}
     held = [c for c in wanted if _name(c) in marks or _bare(c.source) in texts]

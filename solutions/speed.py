@@ -17,7 +17,8 @@ from torch import Tensor
 from solutions.checkpoints import load_weights
 from solutions.families import gpt2
 from solutions.generation import generate
-from solutions.models import Model
+from solutions.model_card import flops_per_token
+from solutions.models import Model, ModelConfig
 from solutions.training import best_device
 
 LIBRARY, PLAIN = "transformers", "a plain loop"
@@ -45,12 +46,17 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Row:
-    """One kind of work, against whom, and the seconds of both."""
+    """One kind of work, against whom, the seconds of both, and how much work it is.
+
+    ``tokens`` are read or written, ``flops`` are multiplications and additions.
+    """
 
     work: str
     against: str
     ours: float
     theirs: float
+    tokens: int
+    flops: int
 
     @property
     def ratio(self) -> float:
@@ -99,9 +105,35 @@ def speed_rows(sizes: Sizes | None = None) -> list[Row]:
     for work, ways in works.items():
         with one_thread():
             seconds = by_turns(ways, sizes.rounds, training="step" in work)
+        amount = _amount(work, sizes, ours.config)
         for against, theirs in zip((LIBRARY, PLAIN), seconds[1:], strict=True):
-            rows.append(Row(work, against, seconds[0], theirs))
+            rows.append(Row(work, against, seconds[0], theirs, *amount))
     return rows
+
+
+def _amount(work: str, sizes: Sizes, config: ModelConfig) -> tuple[int, int]:
+    """Count the tokens of a kind of work, and its multiplications and additions.
+
+    What is written last is not read any more; a step back costs twice a step forward.
+    """
+    writes = work == "cached generation"
+    read = range(1, sizes.length + (not writes))
+    flops = sizes.batch * sum(flops_per_token(config, seen) for seen in read)
+    tokens = sizes.batch * (sizes.new if writes else sizes.length)
+    return tokens, flops * 3 if work == "training step" else flops
+
+
+def peak_flops(side: int | None = None, rounds: int = 5) -> float:
+    """Measure what this machine can do at best: one product of two large matrices.
+
+    In float32, with one thread where there is no GPU; operations in a second.
+    """
+    device = best_device()
+    side = side or (8192 if device.type == "cuda" else 1024)
+    one, other = torch.randn(2, side, side, device=device)
+    with one_thread():
+        (best,) = by_turns((lambda: one @ other,), rounds)
+    return 2 * side**3 / best
 
 
 def by_turns(
@@ -267,12 +299,15 @@ def plain_writes(weights, num_heads: int, prompt: Tensor, new: int) -> Tensor:
     return torch.cat(written[1:], dim=1)
 
 
-def written(rows: list[Row]) -> str:
-    """Write the rows as a table."""
+def written(rows: list[Row], peak: float) -> str:
+    """Write the rows as a table; ``peak`` is what :func:`peak_flops` gives."""
     heads = f"{'work':18} {'against':13} {'ours':>9} {'theirs':>9} {'ratio':>6}"
+    heads += f" {'tokens/s':>9} {'of peak':>8}"
     lines = [
         f"{row.work:18} {row.against:13} {row.ours * 1000:6.1f} ms "
         f"{row.theirs * 1000:6.1f} ms {row.ratio:6.2f}"
+        f" {row.tokens / row.ours:9,.0f} {row.flops / row.ours / peak:8.0%}"
         for row in rows
     ]
-    return "\n".join([heads, *lines])
+    said = f"The peak is {peak / 1e9:,.0f} GFLOP/s: one product of large matrices."
+    return "\n".join([heads, *lines, said])

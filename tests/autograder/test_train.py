@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 from test_mine import SOFTMAX, notebook
+from typer.testing import CliRunner
 
+from autograder.cli import LOOK, app
 from autograder.errors import CourseError
 from autograder.mine import harvest, load
 from autograder.showcase import write_showcase
@@ -41,6 +43,18 @@ def test_a_training_leaves_a_curve_and_what_was_measured(tmp_path, tiny):
     assert "<svg" in (tmp_path / "curve.svg").read_text(encoding="utf-8")
     train_model("gpt2", "cpu", tmp_path, on_step=lambda step, loss: seen.append(step))
     assert seen == [1, 2, 3]
+
+
+def test_the_table_of_trainings_shows_the_range_over_seeds(tmp_path, tiny):
+    words = ["bench", "train", "gpt2", "--seeds", "2", "--folder", str(tmp_path)]
+    told = CliRunner().invoke(app, words)
+    assert told.exit_code == LOOK, told.output  # three steps reach no band
+    rows = [line.split() for line in told.output.splitlines() if "gpt2" in line]
+    kept = [json.loads(f.read_text("utf-8")) for f in tmp_path.rglob("result.json")]
+    for row, control in zip(rows, (False, True), strict=True):
+        values = [one["value"] for one in kept if one["control"] == control]
+        assert row[1:4] == [f"{min(values):.3g}", "to", f"{max(values):.3g}"]
+        assert "NOT HELD" in " ".join(row)
 
 
 def test_what_cannot_be_trained_is_said(tmp_path, tiny):

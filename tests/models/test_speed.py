@@ -3,7 +3,16 @@
 import pytest
 import torch
 
-from solutions.speed import Sizes, plain_logits, speed_rows, written
+from solutions.families import gpt2
+from solutions.model_card import multiplied_weights
+from solutions.speed import (
+    Sizes,
+    _amount,
+    peak_flops,
+    plain_logits,
+    speed_rows,
+    written,
+)
 
 pytest.importorskip("transformers")
 SMALL = Sizes(vocab_size=300, d_model=64, num_layers=2, num_heads=4, new=24, rounds=6)
@@ -22,7 +31,23 @@ def test_every_work_is_timed_against_both(rows):
         for against in ("transformers", "a plain loop")
     }
     assert all(row.ours > 0 and row.theirs > 0 for row in rows)
-    assert len(written(rows).splitlines()) == 7
+    table = written(rows, peak_flops(512)).splitlines()
+    assert len(table) == 8 and "of peak" in table[0]
+    shares = [int(line.split()[-1].rstrip("%")) for line in table[1:-1]]
+    assert all(0 < share <= 110 for share in shares)
+
+
+def test_the_work_is_counted_token_by_token():
+    sizes = {"d_model": 64, "num_layers": 2, "num_heads": 4, "vocab_size": 300}
+    card = gpt2(**sizes, d_ff=256, max_len=SMALL.length)
+    tokens, flops = _amount("forward", SMALL, card)
+    assert tokens == SMALL.batch * SMALL.length
+    seen = sum(range(1, SMALL.length + 1))  # keys that all queries of a text see
+    per_text = 2 * multiplied_weights(card) * SMALL.length + 2 * 2 * 2 * 64 * seen
+    assert flops == SMALL.batch * per_text
+    assert _amount("training step", SMALL, card) == (tokens, 3 * flops)
+    written, fewer = _amount("cached generation", SMALL, card)
+    assert written == SMALL.batch * SMALL.new and fewer < flops
 
 
 def test_writing_is_at_least_as_fast_as_the_library_s(rows):
