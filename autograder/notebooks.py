@@ -2,6 +2,7 @@
 
 import json
 
+import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbformat.v4.nbjson import BytesEncoder
@@ -21,12 +22,19 @@ def as_json(notebook: NotebookNode) -> str:
 
 
 class QuickExporter(NotebookExporter):
-    """nbgrader's exporter in ``Autograde``: its two passes write the same notebook."""
+    """nbgrader's exporter in ``Autograde``: its two passes write the same notebook.
+
+    The notebook was read for this alone, so that it need not be copied.
+    """
 
     def from_notebook_node(self, nb, resources=None, **kw):
-        """Apply the preprocessors, and give the text of the file."""
-        done, resources = super(NotebookExporter, self).from_notebook_node(
-            nb, resources, **kw
-        )
+        """Apply the preprocessors, and give the text of the file.
+
+        Raises nbformat's ValidationError when what comes out is no notebook.
+        """
+        resources = self._init_resources(resources)
+        for preprocessor in self._preprocessors:
+            nb, resources = preprocessor(nb, resources)
+        nbformat.validate(nb, relax_add_props=True)
         resources["output_suffix"] = ".nbconvert"
-        return as_json(done) + "\n", resources
+        return as_json(nb) + "\n", resources

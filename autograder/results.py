@@ -61,7 +61,7 @@ class ResultStore:
 
     def save(self, result: Result) -> None:
         """Write a result so that it is there whole, or not at all."""
-        write_whole(self.path(result.student), json.dumps(asdict(result), indent=1))
+        write_whole(self.path(result.student), json.dumps(asdict(result)))
 
     def all(self) -> "Results":
         """Give every result, sorted by student."""

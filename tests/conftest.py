@@ -57,6 +57,13 @@ def pytest_collection_modifyitems(items):
         item.add_marker(pytest.mark.xdist_group(group))
 
 
+def pytest_collection_finish(session):
+    """Refuse to go on when pytest-xdist has not seen the groups, and so splits them."""
+    grouped = session.config.getoption("loadgroup", False)
+    if grouped and any("@" not in item.nodeid for item in session.items):
+        raise pytest.UsageError("The groups do not reach this pytest-xdist.")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def one_thread():
     """Keep tests from crowding each other out."""

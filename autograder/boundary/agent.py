@@ -14,8 +14,9 @@ from ipykernel.jsonutil import json_clean
 from torch import nn
 from tornado.ioloop import IOLoop
 
+from autograder.boundary.channel import Channel, Gone, WireError
 from autograder.boundary.proxy import PRINTED
-from autograder.boundary.wire import Channel, Gone, WireError, pack, unpack
+from autograder.boundary.wire import pack, unpack
 from exercises import checks
 
 #: Set by the sandbox when the kernel starts: the socket to the checker.

@@ -12,8 +12,8 @@ from numbers import Real
 import numpy
 from torch import Tensor
 
+from autograder.boundary.channel import Channel, Gone, WireError
 from autograder.boundary.proxy import PRINTED, Learner
-from autograder.boundary.wire import Channel, Gone, WireError
 from exercises import checks
 
 

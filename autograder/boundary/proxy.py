@@ -5,7 +5,8 @@ import builtins
 import torch
 from torch import Tensor
 
-from autograder.boundary.wire import Channel, Gone, WireError, pack, unpack
+from autograder.boundary.channel import Channel, Gone, WireError
+from autograder.boundary.wire import pack, unpack
 from autograder.texts import writable
 from exercises import checks
 

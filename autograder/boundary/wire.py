@@ -1,24 +1,19 @@
-"""Plain values as bytes: what may cross the trust boundary, and nothing else.
+"""Plain values as JSON and buffers: what may cross the trust boundary, and no more.
 
-A message is a JSON text and a few raw buffers for tensors and bytes. There is no
-pickle, and nothing that is received is ever run. Sizes and depths are bounded.
+There is no pickle, and nothing that is received is ever run. Depths and counts are
+bounded, and so are the sizes of messages: see :mod:`autograder.boundary.channel`.
 """
 
 import itertools
-import json
 import math
-import select
-import socket
-import struct
 import types
 from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
-JSON_BYTES = 8_000_000
-BUFFER_BYTES = 256_000_000
-BUFFERS = 10_000
+from autograder.boundary.channel import BUFFERS, WireError
+
 DEPTH = 40
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -33,17 +28,6 @@ LAZY = (
     types.GeneratorType, map, filter, zip, range, enumerate,
     type({}.keys()), type({}.values()), type({}.items()),
 )  # fmt: skip
-
-
-class WireError(Exception):
-    """A message that does not keep to the rules."""
-
-
-class Gone(Exception):
-    """The other side has ended, or does not answer in time."""
-
-
-# --- values -------------------------------------------------------------------------
 
 
 def pack(value, buffers: list, handle=None, depth: int = DEPTH):
@@ -212,65 +196,3 @@ _RAW = {
     "tensor": _unpack_tensor,
     "generator": _unpack_generator,
 }
-
-
-# --- messages -----------------------------------------------------------------------
-
-
-class Channel:
-    """A stream socket that carries messages of JSON and buffers."""
-
-    def __init__(self, sock: socket.socket):
-        self.sock = sock
-
-    def send(self, node, buffers: list | tuple = ()) -> None:
-        """Send a message. Raises WireError if it is too large, Gone if nobody hears."""
-        text = json.dumps(node, allow_nan=False).encode()
-        if len(text) > JSON_BYTES or sum(map(len, buffers)) > BUFFER_BYTES:
-            raise WireError("a value too large to cross")
-        sizes = struct.pack(
-            f">II{len(buffers)}Q", len(text), len(buffers), *map(len, buffers)
-        )
-        try:
-            for part in (sizes, text, *buffers):
-                self.sock.sendall(part)
-        except (OSError, ValueError) as error:
-            raise Gone(str(error)) from error
-
-    def receive(self, seconds: float | None = None):
-        """Wait for one message and give its JSON and buffers.
-
-        Raises WireError when it breaks a bound, Gone at the end or after ``seconds``.
-        """
-        try:
-            self.sock.settimeout(seconds)
-            length, count = struct.unpack(">II", self._read(8))
-            if length > JSON_BYTES or count > BUFFERS:
-                raise WireError("a message too large")
-            sizes = struct.unpack(f">{count}Q", self._read(8 * count))
-            if sum(sizes) > BUFFER_BYTES:
-                raise WireError("a message too large")
-            text = self._read(length)
-            return json.loads(text), [self._read(size) for size in sizes]
-        except (OSError, ValueError, RecursionError) as error:
-            if isinstance(error, (ValueError, RecursionError)):
-                raise WireError(f"not a message: {error}") from error
-            raise Gone(str(error) or "no answer in time") from error
-
-    def waits(self, seconds: float) -> bool:
-        """Tell whether something arrives, or the end, within ``seconds``."""
-        closed = self.sock.fileno() < 0
-        return closed or bool(select.select([self.sock], [], [], seconds)[0])
-
-    def _read(self, size: int) -> bytes:
-        parts = bytearray()
-        while len(parts) < size:
-            part = self.sock.recv(min(size - len(parts), 1 << 20))
-            if not part:
-                raise Gone("the other side has ended")
-            parts += part
-        return bytes(parts)
-
-    def close(self) -> None:
-        """Hang up."""
-        self.sock.close()

@@ -29,7 +29,6 @@ SPEC = KernelSpec(
     language="python",
     metadata={"kernel_provisioner": {"provisioner_name": PROVISIONER, "config": {}}},
 )
-ARGUMENTS = ["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"]
 _uids = itertools.count(FIRST_UID + os.getpid() % 100_000 * 8)
 
 
@@ -65,7 +64,6 @@ class JailProvisioner(LocalProvisioner):
             "uid": next(_uids),
             "limits": asdict(manager.limits),
             "connection_file": manager.connection_file,
-            "arguments": ARGUMENTS,
         }
         if manager.seed is not None:
             request["seed"] = manager.seed

@@ -8,6 +8,7 @@ import contextlib
 import gc
 import importlib
 import json
+import logging
 import os
 import random
 import resource
@@ -25,6 +26,7 @@ IMPORTED_LATE = (  # by a kernel when it starts, and by its first traceback
     "tornado.platform.asyncio",
     "tornado.queues",
     "ipykernel.debugger",
+    "IPython.core.debugger",
     "IPython.core.oinspect",
     "IPython.core.completerlib",
     "IPython.core.logger",
@@ -169,14 +171,29 @@ def _child(request: dict, control: socket.socket, descriptors: list[int]) -> Non
 def _kernel(request: dict, descriptors: list[int]) -> None:
     """Be an IPython kernel, in the jail."""
     from autograder.boundary import agent
-    from autograder.boundary.wire import Channel
+    from autograder.boundary.channel import Channel
 
     agent.CHANNEL = Channel(socket.socket(fileno=descriptors[0]))
     os.dup2(0, 2)  # what a crash prints goes nowhere
     from ipykernel.kernelapp import IPKernelApp
+    from traitlets.config import Config
 
-    app = IPKernelApp.instance()
-    app.initialize(["-f", request["connection_file"], *request["arguments"]])
+    class Kernel(IPKernelApp):
+        """A kernel that is told everything here: no words to parse, no files to read.
+
+        IPython would make a parser of all its options first.
+        """
+
+        def parse_command_line(self, argv=None) -> None:
+            pass
+
+        def load_config_file(self, suppress_errors=None) -> None:
+            pass
+
+    memory = Config(HistoryManager={"hist_file": ":memory:"})
+    place = {"connection_file": request["connection_file"]}
+    app = Kernel.instance(log_level=logging.CRITICAL, config=memory, **place)
+    app.initialize()
     leave = {"exit": sys.exit, "quit": sys.exit}  # they end a cell, not the kernel
     app.shell.user_ns.update(leave)
     agent.answer_always(app.kernel)

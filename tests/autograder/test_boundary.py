@@ -15,10 +15,11 @@ from nbgrader.utils import determine_grade
 from torch import nn
 
 from autograder.boundary import agent
+from autograder.boundary.channel import Channel, Gone, WireError
 from autograder.boundary.checker import Names, run_cell
 from autograder.boundary.execute import _partial
 from autograder.boundary.proxy import AnswerEnded, Learner
-from autograder.boundary.wire import DTYPES, Channel, Gone, WireError, pack, unpack
+from autograder.boundary.wire import DTYPES, pack, unpack
 from autograder.results import _outputs
 from exercises import checks
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from autograder.boundary.wire import Channel
+from autograder.boundary.channel import Channel
 from autograder.sandbox.server import fork_server
 
 ASK = """
