@@ -141,7 +141,7 @@ def direction_loss(student: Tensor, teacher: Tensor) -> Tensor:
     """Ask that a student's vectors point where its teacher's do.
 
     Shapes: both (..., d_model) -> (), one minus the cosine, averaged.
-    Source: Sanh et al. (2019), section 3.
+    Source: Sanh et al. (2019), section 2, "training loss".
     """
     return (1 - F.cosine_similarity(student, teacher.detach(), dim=-1)).mean()
 
@@ -176,7 +176,7 @@ def translation_pair(
 
     Gives tokens, positions, and languages; the second's positions begin at 0 again.
     Each sentence stands between two ``end_id``.
-    Source: Conneau and Lample (2019), section 3.3, "translation language modelling".
+    Source: Conneau and Lample (2019), section 3.4, "translation language modelling".
     """
     sides = [[end_id, *side, end_id] for side in (first, second)]
     positions = [place for side in sides for place in range(len(side))]

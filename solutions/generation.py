@@ -74,7 +74,7 @@ def less_repetition(logits: Tensor, written: Tensor, penalty: float) -> Tensor:
     """Make tokens less likely that are there already; a negative score is multiplied.
 
     Shapes: logits (batch, vocab_size), written (batch, seq) of ids -> as logits.
-    Source: Keskar et al. (2019), section 4.1.
+    Source: Keskar et al. (2019), section 4.1, with negative scores put right.
     """
     scores = logits.gather(-1, written)
     lower = torch.where(scores > 0, scores / penalty, scores * penalty)
