@@ -26,13 +26,15 @@ c.Execute.timeout = 120
 class Measured:
     """How long one way of grading took, and the marks that it gave.
 
-    ``seconds`` are for all submissions, ``median`` and ``computing`` for one: the
-    latter are CPU seconds of the answers themselves.
+    ``seconds`` are for all submissions, the others for one: ``running`` from one
+    result to the next, once all has started, ``median`` for a submission by itself,
+    ``computing`` CPU seconds of the answers.
     """
 
     name: str
     workers: int
     seconds: float
+    running: float
     median: float
     computing: float
     marks: dict
@@ -51,13 +53,17 @@ def bench(students: int, workers: int) -> list[Measured]:
         shutil.copytree(room.root, stock)
         found = [_stock(stock, students)]
         for count in range(1, workers + 1):
-            started = time.perf_counter()
-            results = list(grade(room, EXERCISE, workers=count, again=True))
+            ends, started = [], time.perf_counter()
+            note = lambda result, ends=ends: ends.append(time.perf_counter())
+            options = {"workers": count, "again": True, "on_done": note}
+            results = list(grade(room, EXERCISE, **options))
             seconds = time.perf_counter() - started
+            running = (ends[-1] - ends[0]) / max(1, len(ends) - 1)
             middle = statistics.median(result.seconds for result in results)
             own = statistics.mean(result.computing for result in results)
             name = f"course grade, {count} worker{'s' * (count > 1)}"
-            found.append(Measured(name, count, seconds, middle, own, _marks(room)))
+            times = seconds, running, middle, own
+            found.append(Measured(name, count, *times, _marks(room)))
         return found
 
 
@@ -86,7 +92,7 @@ def _stock(folder: Path, students: int) -> Measured:
     seconds = time.perf_counter() - started
     room = Classroom.open(folder)
     each = seconds / students
-    return Measured("stock nbgrader", 1, seconds, each, 0.0, _marks(room))
+    return Measured("stock nbgrader", 1, seconds, each, each, 0.0, _marks(room))
 
 
 def _marks(room: Classroom) -> dict:
