@@ -1,6 +1,7 @@
 """A training that was stopped goes on with the same numbers, alone or among several."""
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -105,3 +106,12 @@ def test_two_processes_give_the_loss_of_one(whole):
     losses, value = json.loads(done.stdout.strip().splitlines()[-1])
     torch.testing.assert_close(losses, whole.losses, rtol=1e-4, atol=1e-5)
     assert value == pytest.approx(whole.value, rel=1e-3)
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not there to compile with")
+def test_the_way_of_the_gpu_presets_learns_the_same(whole):
+    assert all(r.presets["gpu"].compiled for r in RECIPES.values())
+    quick = replace(TINY, bfloat16=True, compiled=True)
+    compiled = run("tiny", replace(RECIPE, presets={"gpu": quick}), preset="gpu")
+    torch.testing.assert_close(compiled.losses, whole.losses, rtol=2e-2, atol=0)
+    assert compiled.losses != whole.losses  # it did compute with fewer digits
