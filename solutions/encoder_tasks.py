@@ -327,7 +327,9 @@ def xlm_task(preset: Preset, control: bool) -> MaskedTask:
 
 
 SMALL = Preset(steps=800, batch=32, rate=1.2e-3, length=48)
-PAIRED = Preset(steps=1200, batch=64, rate=5e-3, d_model=64, num_layers=2, length=16)
+PAIRED = Preset(
+    steps=1200, batch=64, rate=3e-3, warmup=100, d_model=64, num_layers=2, length=16
+)
 LARGE = Preset(
     steps=4000,
     batch=256,
@@ -368,7 +370,7 @@ RECIPES = {
         control_band=(0.1, 0.5),
         new_task=distilbert_task,
         presets={
-            "cpu": replace(PAIRED, steps=60, warmup=10, num_layers=1),
+            "cpu": replace(PAIRED, steps=60, rate=5e-3, warmup=10, num_layers=1),
             "gpu": replace(LARGE, steps=1000, num_layers=2),
         },
     ),
