@@ -338,6 +338,7 @@ LARGE = Preset(
     num_layers=4,
     length=48,
     bfloat16=True,
+    compiled=True,
 )
 
 RECIPES = {

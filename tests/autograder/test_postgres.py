@@ -1,6 +1,8 @@
 """A gradebook in PostgreSQL: the same marks, for several people at once."""
 
+import contextlib
 import csv
+import json
 import os
 import pwd
 import shutil
@@ -8,9 +10,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
+from test_formgrader import jupyter_server
 
 from autograder import grade as grading
 from autograder.classroom import Classroom
@@ -143,6 +147,40 @@ def test_two_graders_and_a_reader_at_once(two_rooms, graded_serially):
     assert seen == sorted(seen) and len(set(seen)) > 1
     grading.write_grades(two_rooms[0], NAME)
     assert marks(two_rooms[0]) == marks(graded_serially)
+
+
+def test_two_formgraders_use_it_at_once(two_rooms, bare_environment, tmp_path):
+    environment = bare_environment | {"PGPASSFILE": os.environ["PGPASSFILE"]}
+    with contextlib.ExitStack() as stack:
+        rooms = []
+        for room in two_rooms:
+            log = tmp_path / f"{room.root.name}.log"
+            running = jupyter_server(room.root, environment, log)
+            rooms.append(stack.enter_context(running))
+
+        def ask(which, path, **data):
+            address, token = rooms[which]
+            request = urllib.request.Request(
+                f"{address}/formgrader/api/{path}",
+                data=json.dumps(data).encode() if data else None,
+                method="PUT" if data else "GET",
+                headers={"Authorization": f"token {token}"},
+            )
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)
+
+        for which in (0, 1):
+            found = ask(which, f"submissions/{NAME}")
+            known = {row["student"] for row in found if row["autograded"]}
+            assert {"ada", "ben", "cy", "dan"} <= known
+        submitted = ask(0, f"submitted_notebooks/{NAME}/self-attention")
+        (ada,) = [one["id"] for one in submitted if one["student"] == "ada"]
+        grades = ask(0, f"grades?submission_id={ada}")
+        (essay,) = [one for one in grades if one["name"] == "in-your-own-words"]
+        ask(0, f"grade/{essay['id']}", manual_score=3.5)
+        assert ask(1, f"grade/{essay['id']}")["manual_score"] == 3.5
+        ask(1, f"grade/{essay['id']}", manual_score=None, extra_credit=None)
+        assert ask(0, f"grade/{essay['id']}")["manual_score"] is None
 
 
 def test_the_class_remembers_where_its_gradebook_is(two_rooms, url):
