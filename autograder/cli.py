@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -504,36 +505,41 @@ def bench_train(
     What has been trained in the folder is not trained again. With several seeds the
     least and the most are shown.
     """
-    from autograder.train import train_model
     from solutions.recipes import RECIPES
 
     fine = True
-    for model in models or RECIPES:
-        for control in (False, True):
-            results = []
-            for seed in range(seeds):
-                place = run_folder(folder, model, preset, seed, control)
-                label = f"{model}{' (control)' * control}, seed {seed}"
-                with spinner(f"Training {label}") as say:
-                    told = lambda step, loss, say=say: say(f"step {step}, {loss:.3f}")
-                    results.append(
-                        train_model(model, preset, place, seed, control, on_step=told)
-                    )
-            recipe = RECIPES[model]
-            low, high = recipe.control_band if control else recipe.band
-            values = sorted(result.value for result in results)
-            held = low <= values[0] and values[-1] <= high
-            fine = fine and held
-            label = f"without: {recipe.control}" if control else recipe.metric
-            ends = sorted({values[0], values[-1]})
-            shown = " to ".join(f"{value:.3g}" for value in ends)
-            seconds = sum(result.seconds for result in results) / seeds
-            out.print(
-                f"{model:11} {shown:>16}  {low:g} to {high:g} "
-                f"{'held  ' if held else 'NOT HELD'} {seconds:5.0f} s  {label}",
-                markup=False,
-            )
+    for model, control in product(models or RECIPES, (False, True)):
+        results = train_seeds(model, preset, seeds, folder, control)
+        recipe = RECIPES[model]
+        low, high = recipe.control_band if control else recipe.band
+        values = sorted(result.value for result in results)
+        held = low <= values[0] and values[-1] <= high
+        fine = fine and held
+        label = f"without: {recipe.control}" if control else recipe.metric
+        ends = sorted({values[0], values[-1]})
+        shown = " to ".join(f"{value:.3g}" for value in ends)
+        seconds = sum(result.seconds for result in results) / seeds
+        out.print(
+            f"{model:11} {shown:>16}  {low:g} to {high:g} "
+            f"{'held  ' if held else 'NOT HELD'} {seconds:5.0f} s  {label}",
+            markup=False,
+        )
     raise typer.Exit(FINE if fine else LOOK)
+
+
+def train_seeds(model: str, preset: str, seeds: int, folder: Path, control: bool):
+    """Train a model, or its control, once for each seed, and give the results."""
+    from autograder.train import train_model
+
+    results = []
+    for seed in range(seeds):
+        place = run_folder(folder, model, preset, seed, control)
+        with spinner(f"Training {model}{' (control)' * control}, seed {seed}") as say:
+            told = lambda step, loss, say=say: say(f"step {step}, {loss:.3f}")
+            results.append(
+                train_model(model, preset, place, seed, control, on_step=told)
+            )
+    return results
 
 
 @bench.command("parity")
