@@ -30,6 +30,7 @@ from autograder.results import (
     read_cells,
     whole_file,
 )
+from autograder.sandbox.server import NOT_STARTED
 from autograder.texts import printable
 from autograder.workers import TRIES, Processes, spread
 
@@ -158,6 +159,8 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
     except Exception as error:  # one submission must never end the batch
         reason = printable(f"{type(error).__name__}: {error}")[:300]
         result.status, result.why = FAILED, f"the grader could not handle it: {reason}"
+    if NOT_STARTED in result.why:
+        result.digest = ""  # it says nothing of the submission: the next run tries it
     result.seconds = round(time.perf_counter() - started, 2)
     store.save(result)
     return result

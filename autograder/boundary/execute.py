@@ -20,12 +20,14 @@ from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from traitlets import Float, Int
 
 from autograder.boundary.channel import Channel, Gone, WireError
+from autograder.errors import CourseError
 from autograder.sandbox.jail import Limits, files_beside
 from autograder.sandbox.provisioner import JailManager
 from autograder.sandbox.server import fork_server
 from exercises.mistakes import MIME
 
 PATIENCE = 30.0  # seconds that a verdict may take beyond the answers it asks for
+REPEATS = 2  # how often a notebook is run again whose kernel or checker was killed
 REASONS = {
     "cpu": ("TimeLimit", "this took more CPU time than is allowed, and was stopped"),
     "wall": ("TimeLimit", "this took longer than is allowed, and was stopped"),
@@ -55,14 +57,22 @@ class SplitExecute(Execute):
     )
 
     def preprocess(self, nb, resources, km=None):
-        """Execute a notebook; a dead or stopped kernel leaves the earlier points."""
-        pair = Pair.waiting(resources) or self.start_pair(resources)
+        """Execute a notebook; a dead or stopped kernel leaves the earlier points.
+
+        What something outside has ended, such as a machine short of memory, is run
+        again from the beginning, at most REPEATS times.
+        """
         self.seen = 0
         self.skip_cells_with_tag = ""
-        try:
-            return self._run(nb, resources, pair)
-        finally:
-            pair.close()
+        pair = Pair.waiting(resources)
+        for self.repeats in range(REPEATS, 0, -1):
+            try:
+                return self._run(nb, resources, pair)
+            except (CourseError, RuntimeError) as error:  # nbclient's: no answer
+                self.log.warning("%s; it is run again", error)
+                pair = None
+        self.repeats = 0
+        return self._run(nb, resources, None)
 
     def start_pair(self, resources) -> "Pair":
         """Start a jail for a notebook, with the files beside it, and a checker."""
@@ -70,29 +80,34 @@ class SplitExecute(Execute):
         folder = resources["metadata"].get("path", "")
         return Pair.start(limits, folder, self.cell_wall_seconds)
 
-    def _run(self, nb, resources, pair: "Pair"):
-        """Go through the cells; see :meth:`preprocess`."""
-        pair.confirm()
-        NotebookClient.__init__(self, nb, pair.manager)
-        self.reset_execution_trackers()
-        self._check_assign_resources(resources)
-        self.timeout = None
-        self.owns_km = True
-        with self.setup_kernel():
-            pair.keep_spare()
-            stopped = ""
-            for index, cell in enumerate(nb.cells):
-                if cell.cell_type != "code":
-                    continue
-                cell.outputs = []
-                if stopped:
-                    _stopped(cell, "exit", earlier=True)
-                else:
-                    stopped = self._cell(cell, index, pair.channel)
-            nb.metadata["computing"] = self.km.provisioner.started.computing()
+    def _run(self, nb, resources, pair: "Pair | None"):
+        """Execute a notebook with a pair; see :meth:`preprocess`."""
+        with contextlib.closing(pair or self.start_pair(resources)) as pair:
+            pair.confirm()
+            NotebookClient.__init__(self, nb, pair.manager)
+            self.reset_execution_trackers()
+            self._check_assign_resources(resources)
+            self.timeout = None
+            self.owns_km = True
+            with self.setup_kernel():
+                pair.keep_spare()
+                self._go_through(nb.cells, pair)
+                nb.metadata["computing"] = self.km.provisioner.started.computing()
         return nb, self.resources
 
-    def _cell(self, cell, index: int, checker: Channel) -> str:
+    def _go_through(self, cells, pair: "Pair") -> None:
+        """Execute the cells; once the kernel has ended, say so in those that follow."""
+        stopped = ""
+        for index, cell in enumerate(cells):
+            if cell.cell_type != "code":
+                continue
+            cell.outputs = []
+            if stopped:
+                _stopped(cell, "exit", earlier=True)
+            else:
+                stopped = self._cell(cell, index, pair)
+
+    def _cell(self, cell, index: int, pair: "Pair") -> str:
         """Execute one cell where it belongs; give the reason if the kernel ended."""
         about = cell.metadata.get("nbgrader", {})
         is_test = about.get("grade") and not about.get("solution")
@@ -101,14 +116,14 @@ class SplitExecute(Execute):
         reason = ""
         if is_test:
             self.code_cells_executed += 1
-            said = self._ask(cell, checker)
+            said = self._ask(cell, pair)
             self._write_verdict(cell, said, float(about["points"]))
             if said.get("ended"):
-                reason = _why_ended(started)
+                reason = self._why_ended()
         else:
             reason = self._execute(cell, index)
             if about.get("locked"):
-                self._ask(cell, checker)
+                self._ask(cell, pair)
         if reason:
             started.close()
             _stopped(cell, reason)
@@ -122,23 +137,37 @@ class SplitExecute(Execute):
         except Flood:
             return "output"
         except (DeadKernelError, CellTimeoutError):
-            return _why_ended(self.km.provisioner.started)
+            return self._why_ended()
         except Exception:  # the learner's process may send anything at all
             self.log.exception("The kernel broke the protocol")
             return "protocol"
         return ""
 
-    def _ask(self, cell, checker: Channel) -> dict:
+    def _why_ended(self) -> str:
+        """Name the reason for which the kernel has ended.
+
+        Raises CourseError when something outside has ended it, and it may run again.
+        """
+        started = self.km.provisioner.started
+        started.wait(2.0)
+        if self.repeats and started.killed():
+            raise CourseError("Something ended the kernel")
+        return started.why if started.why in REASONS else "exit"
+
+    def _ask(self, cell, pair: "Pair") -> dict:
         """Have the checker run a cell, and give what it says.
 
         It asks the kernel for the answers itself, and learns when that has ended.
+        Raises CourseError when something has ended the checker, and it may run again.
         """
         try:
             is_test = cell.metadata["nbgrader"]["grade"]
-            checker.send({"source": cell.source, "serves": is_test})
-            return checker.receive(self.cell_wall_seconds + PATIENCE)[0]
+            pair.channel.send({"source": cell.source, "serves": is_test})
+            return pair.channel.receive(self.cell_wall_seconds + PATIENCE)[0]
         except (Gone, WireError):
-            checker.close()  # what it says later would be taken for the next verdict
+            if self.repeats and pair.checker.wait(2.0) is not None:
+                raise CourseError("Something ended the checker") from None
+            pair.channel.close()  # what it says later is no verdict on the next test
             text = "the test itself did not come to an end, here or earlier"
             told = {"ename": "CheckerEnded", "evalue": text, "traceback": [text]}
             return {"error": told}
@@ -229,7 +258,8 @@ class Pair:
     def keep_spare(self) -> None:
         """Start another pair like this one, for a notebook that may come next."""
         if Pair._spare is None:
-            Pair._spare = Pair(*self.asked)
+            with contextlib.suppress(CourseError):  # the next one will be told
+                Pair._spare = Pair(*self.asked)
 
     def lives(self) -> bool:
         """Tell whether neither has ended."""
@@ -290,7 +320,8 @@ class StartAhead(NbGraderPreprocessor):
             course.autograded_directory, about["student"], about["assignment"]
         )
         execute = SplitExecute(parent=self.parent)
-        Pair.wait(execute.start_pair({"metadata": {"path": folder}}))
+        with contextlib.suppress(CourseError):  # it is started when it is needed
+            Pair.wait(execute.start_pair({"metadata": {"path": folder}}))
         return nb, resources
 
 
@@ -298,12 +329,6 @@ def new_output(kind: str, **fields) -> NotebookNode:
     """Make an output as nbformat does, without checking each: all are checked later."""
     about = {} if kind in ("stream", "error") else {"metadata": {}}
     return from_dict({"output_type": kind} | about | fields)
-
-
-def _why_ended(started) -> str:
-    """Name the reason for which a kernel has ended."""
-    started.wait(2.0)
-    return started.why if started.why in REASONS else "exit"
 
 
 class Flood(Exception):

@@ -19,6 +19,8 @@ from autograder.errors import CourseError
 from autograder.sandbox.zygote import environment
 
 SOCKET = "COURSE_FORK_SERVER"  # names a running server's socket to worker processes
+NOT_STARTED = "This machine could not start"  # no fault of what was to be graded
+STARTS = 3  # how often a fork server is started that ends before it is ready
 
 
 @dataclass
@@ -39,7 +41,7 @@ class Started:
             self._listen(1.0)
         if not self.confirmed:
             why = self.why or "no answer in time"
-            raise CourseError(f"No {self.kind} could be started: {why}")
+            raise CourseError(f"{NOT_STARTED} a {self.kind}: {why}")
 
     def poll(self) -> int | None:
         """Give the exit status, or None while it runs."""
@@ -53,6 +55,10 @@ class Started:
         while self.status is None and time.monotonic() < end:
             self._listen(max(0.001, end - time.monotonic()))
         return self.status
+
+    def killed(self) -> bool:
+        """Tell whether it has ended by a signal that no limit of ours has sent."""
+        return self.status == -signal.SIGKILL and self.why in ("exit", "gone")
 
     def send(self, **order) -> None:
         """Give an order: ``signal=n``, or an allowance ``cpu=s, wall=s``."""
@@ -105,7 +111,7 @@ class ForkServer:
             numbers = [sock.fileno() for sock in sockets]
             socket.send_fds(control, [json.dumps(request).encode()], numbers)
         except OSError as error:
-            raise CourseError(f"The fork server does not answer: {error}") from error
+            raise CourseError(f"{NOT_STARTED} a {request['kind']}: {error}") from error
         return Started(control, request["kind"])
 
 
@@ -140,12 +146,14 @@ def begin_fork_server() -> Callable[[], ForkServer]:
         process = _start(path)
 
     def ready() -> ForkServer:
+        starting = process
         with lock:
-            if process and process.stdout.readline() != b"ready\n":
-                raise CourseError(
-                    "The fork server did not start; COURSE_DEBUG=1 shows why."
-                )
-        return ForkServer(str(path))
+            for _ in range(STARTS):
+                if not starting or starting.stdout.readline() == b"ready\n":
+                    return ForkServer(str(path))
+                path.unlink(missing_ok=True)
+                starting = _start(path)
+        raise CourseError(f"{NOT_STARTED} the fork server; COURSE_DEBUG=1 shows why.")
 
     return ready
 

@@ -1,21 +1,25 @@
 """The batch: killed and started again, it ends as if nothing had happened."""
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import Future
 
 import pytest
 
+from autograder.boundary import execute
 from autograder.classroom import Classroom
 from autograder.demo import make_class
 from autograder.errors import CourseError
 from autograder.exercise import find_exercise
 from autograder.grade import grade, only_one
-from autograder.results import ResultStore
-from autograder.sandbox.server import SOCKET
+from autograder.results import FAILED, ResultStore
+from autograder.sandbox.server import NOT_STARTED, SOCKET
+from autograder.workers import Processes
 
 NAME = "01-self-attention"
 STUDENTS = 6
@@ -100,6 +104,64 @@ def test_killed_and_run_again_it_ends_the_same(tmp_path, ungraded, whole, victim
     done = []
     grade(room, NAME, on_done=done.append)
     assert done == []
+
+
+@pytest.mark.case(
+    "S11-outside",
+    "kill -9 of every kernel and checker, then of the fork server, in one run",
+    "each is run once more: the same marks",
+)
+def test_what_is_ended_from_outside_is_run_once_more(tmp_path, ungraded, whole):
+    _, expected = whole
+    room = copy_of(ungraded, tmp_path)
+    process = start(room)
+    store = ResultStore(room.root, NAME)
+    end = time.monotonic() + 120
+    while not store.all() and time.monotonic() < end:
+        time.sleep(0.05)
+    running = children(process.pid)
+    server = next(pid for pid, line in running.items() if "zygote" in line)
+    started = children(server)
+    assert started
+    for victim in (*started, server):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
+    process.wait(240)
+    assert (room.root / "grades.csv").read_text(encoding="utf-8") == expected
+
+
+def test_what_could_not_be_started_is_tried_in_the_next_run(ungraded, tmp_path):
+    room = copy_of(ungraded, tmp_path)
+    student = room.students(NAME)[0]
+    (bad,) = grade(room, NAME, students=[student], crew=Unable())
+    assert (bad.status, bad.digest) == (FAILED, "")
+    (good,) = grade(room, NAME, students=[student], workers=1)
+    assert good.status != FAILED
+
+
+class Unable(Processes):
+    """One worker, on a machine that can start nothing."""
+
+    def __init__(self):
+        super().__init__(1)
+
+    @contextlib.contextmanager
+    def pool(self):
+        """Do each task here, where no fork server can be started."""
+
+        def submit(task, item):
+            job = Future()
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(execute, "fork_server", refuse)
+                job.set_result(task(item))
+            return job
+
+        yield submit
+
+
+def refuse():
+    """Fail as a fork server does that ends before it is ready."""
+    raise CourseError(f"{NOT_STARTED} the fork server")
 
 
 @pytest.mark.case("S11-two", "a second grader in one class", "told: already grading")
