@@ -178,6 +178,9 @@ def train(
     control: Annotated[
         bool, typer.Option(help="Leave out what the training is about.")
     ] = False,
+    sharded: Annotated[
+        bool, typer.Option(help="Share out the weights among torchrun's processes.")
+    ] = False,
     folder: Annotated[
         Path | None,
         typer.Option(help="Where checkpoints are kept. [trained/MODEL-...]"),
@@ -192,7 +195,7 @@ def train(
         place = folder or run_folder(
             Path("trained"), model, preset, seed, control, mine
         )
-        show_training(model, preset, place, seed, control, mine)
+        show_training(model, preset, place, seed, control, sharded, mine)
 
 
 def run_folder(base, model, preset, seed, control, mine=None) -> Path:
@@ -214,7 +217,9 @@ def list_models() -> None:
         )
 
 
-def show_training(model, preset, folder: Path, seed, control, mine=None) -> None:
+def show_training(
+    model, preset, folder: Path, seed, control, sharded, mine=None
+) -> None:
     """Train a model of chapters 11 to 14 with a progress bar, and say what came."""
     from autograder.train import is_first, train_model
     from solutions.recipes import RECIPES
@@ -227,7 +232,9 @@ def show_training(model, preset, folder: Path, seed, control, mine=None) -> None
         def on_step(step: int, loss: float) -> None:
             bar.update(task, completed=step, description=f"{model}: loss {loss:.3f}")
 
-        result = train_model(model, preset, folder, seed, control, on_step, mine)
+        result = train_model(
+            model, preset, folder, seed, control, sharded, on_step, mine
+        )
     if not is_first():
         return
     for asked, said in result.samples:

@@ -62,6 +62,7 @@ def train_model(
     folder: Path,
     seed: int = 0,
     control: bool = False,
+    sharded: bool = False,
     on_step: Callable[[int, float], None] = lambda step, loss: None,
     mine: Path | None = None,
 ):
@@ -69,8 +70,9 @@ def train_model(
 
     ``mine`` is a package made by ``course mine``; without it the reference is trained.
     Keeps checkpoints in ``folder``, and in the end the curve and what was measured.
-    Under ``torchrun`` the processes share the work. Gives the
-    :class:`solutions.runs.Result`; raises CourseError for what cannot be trained.
+    Under ``torchrun`` the processes share the work, and with ``sharded`` the weights.
+    Gives the :class:`solutions.runs.Result`; raises CourseError for what cannot be
+    trained.
     """
     import torch
 
@@ -81,10 +83,10 @@ def train_model(
         expected = ", ".join(known_models())
         raise CourseError(f"There is no model {name!r}. Expected one of: {expected}.")
     recipe = recipes[name]
-    options = {"seed": seed, "control": control, "on_step": on_step}
+    options = {"seed": seed, "control": control, "sharded": sharded}
     try:
         with together():
-            result = runs.run(name, recipe, preset, folder, **options)
+            result = runs.run(name, recipe, preset, folder, on_step=on_step, **options)
     except ValueError as error:
         raise CourseError(str(error)) from error
     if is_first():

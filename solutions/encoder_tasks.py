@@ -25,7 +25,7 @@ from solutions.encoders import (
 )
 from solutions.families import bert, distilbert, roberta, xlm
 from solutions.models import Model, ModelConfig, SentenceHead
-from solutions.runs import Batch, Preset, Recipe
+from solutions.runs import Batch, Preset, Recipe, mean_loss
 from solutions.training import Training
 
 MASK = "<mask>"
@@ -159,7 +159,7 @@ class MaskedTask:
         """Compare the guesses with what is hidden."""
         logits, chosen, rows = self.read(model, batch)
         asked = logits[chosen], rows["tokens"][chosen]
-        return F.cross_entropy(*asked, reduction="sum"), chosen.sum().clamp(min=1)
+        return F.cross_entropy(*asked, reduction="sum"), chosen.sum()
 
     def measure(self, model: nn.Module) -> float:
         """Give the share of hidden words that are guessed."""
@@ -226,7 +226,8 @@ class BertTask(MaskedTask):
         """Add both losses, each an average, with equal weight."""
         total, count = super().loss(model, batch)
         follows = dict(zip(self.names, batch[2:], strict=True))["follows"]
-        return total + count * F.cross_entropy(self.scores, follows), count
+        pairs = F.cross_entropy(self.scores, follows, reduction="sum")
+        return torch.stack([total, pairs]), count.new_tensor([count, len(follows)])
 
 
 class StudentTask(MaskedTask):
@@ -248,8 +249,7 @@ class StudentTask(MaskedTask):
         generator = torch.Generator().manual_seed(torch.initial_seed())
         calm_start(teacher, generator)
         for _ in range(longer.steps):
-            total, count = super().loss(teacher, self.batch(generator))
-            training.step(total / count)
+            training.step(mean_loss(*super().loss(teacher, self.batch(generator))))
         return teacher.eval().requires_grad_(False)
 
     def loss(self, model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -264,8 +264,10 @@ class StudentTask(MaskedTask):
             theirs = self.teacher.states(hidden, real)[-1]
         mine = model.states(hidden, real)[-1]
         soft = (model.head(mine)[chosen], self.teacher.head(theirs)[chosen])
-        same_way = direction_loss(mine[real], theirs[real])
-        return total + count * (imitation_loss(*soft, 2.0) + same_way), count
+        if count:
+            total = total + count * imitation_loss(*soft, 2.0)
+        ways = real.sum() * direction_loss(mine[real], theirs[real])
+        return torch.stack([total, ways]), torch.stack([count, real.sum()])
 
 
 def bert_task(preset: Preset, control: bool) -> BertTask:

@@ -15,7 +15,10 @@ from typing import Protocol
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import DTensor, distribute_tensor
 
+from solutions.models import Block
 from solutions.training import Training, best_device, seed_everything
 
 Batch = tuple[Tensor, ...]
@@ -26,7 +29,8 @@ class Task(Protocol):
 
     ``batch(generator)`` draws tensors whose first axes are the rows of the batch;
     ``loss(model, batch)`` gives a sum over what counts, and how much counts, so that
-    the parts of a batch can be worked on in several places; ``measure(model)`` is the
+    the parts of a batch can be worked on in several places; where the loss is made of
+    several averages, these are vectors. ``measure(model)`` is the
     metric, on what was not learnt from; ``samples(model)`` are pairs to read.
     """
 
@@ -119,6 +123,7 @@ def run(
     *,
     seed: int = 0,
     control: bool = False,
+    sharded: bool = False,
     every: int = 50,
     on_step: Callable[[int, float], None] = lambda step, loss: None,
 ) -> Result:
@@ -126,23 +131,29 @@ def run(
 
     Every ``every`` steps all that matters is written there, at once or not at all; a
     run that was killed goes on with the same numbers. Under ``torchrun`` each process
-    works on its share of every batch. Raises ValueError when the folder holds another
-    training, or when the preset is not known.
+    works on its share of every batch; ``sharded`` lets each keep only its share of the
+    weights, too. Raises ValueError when the folder holds another training, when the
+    preset is not known, or when there is one process only and nothing to share.
     """
     if preset not in recipe.presets:
         known = ", ".join(recipe.presets)
         raise ValueError(f"There is no preset {preset!r}. Expected: {known}.")
+    if sharded and not dist.is_initialized():
+        raise ValueError("Weights are shared among processes: start it with torchrun.")
     sizes, device = recipe.presets[preset], best_device()
     generator = seed_everything(seed)
     task = recipe.new_task(sizes, control)
     task.model.to(device)
-    training = Training(task.model, sizes.rate_at, decay=sizes.weight_decay)
+    parts = _Loss(task)
+    if sharded:
+        _shard(parts, device)
+    kind = ShardedTraining if sharded else Training
+    training = kind(task.model, sizes.rate_at, decay=sizes.weight_decay)
     who = {"name": name, "preset": preset, "seed": seed, "control": control}
     seconds = _resume(folder, who, training, generator)
-    parts = _Loss(task)
     if sizes.compiled:
         parts = torch.compile(parts)
-    if dist.is_initialized():
+    if dist.is_initialized() and not sharded:
         parts = nn.parallel.DistributedDataParallel(parts)
     began = time.perf_counter() - seconds
     task.model.train()
@@ -155,12 +166,74 @@ def run(
         seconds = time.perf_counter() - began
         if folder and ((step + 1) % every == 0 or step + 1 == sizes.steps):
             _keep(folder, who | {"seconds": seconds}, training, generator)
+    if sharded:
+        weights = training.state_dict()["model"]
+        seed_everything(seed)
+        task = recipe.new_task(sizes, control)
+        task.model.to(device).load_state_dict(weights)
     task.model.eval()
     with torch.no_grad():
         value, samples = task.measure(task.model), task.samples(task.model)
     return Result(
         **who, value=value, seconds=seconds, losses=training.losses, samples=samples
     )
+
+
+class ShardedTraining(Training):
+    """A training whose weights, slopes and moments are spread over the processes.
+
+    Its state is whole, as that of any training: all processes must ask for it at once.
+    Source: Rajbhandari et al. (2020), ZeRO; PyTorch's ``fully_shard``.
+    """
+
+    def state_dict(self) -> dict:
+        """Give everything that the next step depends on."""
+        state = super().state_dict()
+        moments = state["optimizer"]["state"]
+        state["model"] = _gathered(state["model"])
+        state["optimizer"]["state"] = {i: _gathered(moments[i]) for i in moments}
+        return state
+
+    def load_state_dict(self, state: dict) -> None:
+        """Go on from a state that :meth:`state_dict` gave."""
+        weights, moments = state["model"], state["optimizer"]["state"]
+        places = self.model.state_dict()
+        parameters = self.optimizer.param_groups[0]["params"]
+        model = {name: _spread(weights[name], places[name]) for name in weights}
+        spread = {
+            i: {name: _spread(moments[i][name], parameters[i]) for name in moments[i]}
+            for i in moments
+        }
+        optimizer = state["optimizer"] | {"state": spread}
+        super().load_state_dict(state | {"model": model, "optimizer": optimizer})
+
+
+def _gathered(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Put the tensors together of which each process has a share."""
+    return {
+        name: tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+        for name, tensor in tensors.items()
+    }
+
+
+def _spread(whole: Tensor, like: Tensor) -> Tensor:
+    """Share out a tensor as another of its shape is; leave any other as it is."""
+    if not isinstance(like, DTensor) or whole.shape != like.shape:
+        return whole
+    whole = whole.to(like.device)
+    return distribute_tensor(whole, like.device_mesh, like.placements)
+
+
+def _shard(parts: nn.Module, device: torch.device) -> None:
+    """Let each process keep a share of the weights; a block has them all while it runs.
+
+    What lies outside the blocks, such as the embedding that is used twice, is gathered
+    for the whole of a step.
+    """
+    mesh = dist.device_mesh.init_device_mesh(device.type, (dist.get_world_size(),))
+    for block in [part for part in parts.modules() if isinstance(part, Block)]:
+        fully_shard(block, mesh=mesh)
+    fully_shard(parts, mesh=mesh)
 
 
 def _share(batch: Batch, device: torch.device) -> Batch:
@@ -171,6 +244,11 @@ def _share(batch: Batch, device: torch.device) -> Batch:
     return tuple(tensor[rank::world].to(device) for tensor in batch)
 
 
+def mean_loss(total: Tensor, count: Tensor) -> Tensor:
+    """Divide sums by how much counted, if anything did, and add these averages."""
+    return (total / count.clamp(min=1)).sum()
+
+
 def _of_all(total: Tensor, count: Tensor) -> tuple[Tensor, float]:
     """Give the loss to descend, and the loss of the whole batch to write down.
 
@@ -178,25 +256,25 @@ def _of_all(total: Tensor, count: Tensor) -> tuple[Tensor, float]:
     times their number, so that the average is the slope of the whole batch's mean.
     """
     if not dist.is_initialized():
-        loss = total / count
+        loss = mean_loss(total, count)
         return loss, loss.item()
     sums = torch.stack([total.detach().float(), count.float()])
     dist.all_reduce(sums)
-    loss = total * dist.get_world_size() / sums[1]
-    return loss, (sums[0] / sums[1]).item()
+    loss = mean_loss(total * dist.get_world_size(), sums[1])
+    return loss, mean_loss(*sums).item()
 
 
 def _keep(folder: Path, who: dict, training: Training, generator) -> None:
     """Write a checkpoint beside the old one, then put it in its place."""
-    if dist.is_initialized() and dist.get_rank() > 0:
-        return
-    folder.mkdir(parents=True, exist_ok=True)
     state = {
         "who": json.dumps(who),
         "training": training.state_dict(),
         "batches": generator.get_state(),
         "chance": torch.get_rng_state(),
     }
+    if dist.is_initialized() and dist.get_rank() > 0:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
     fresh = folder / "checkpoint.new"
     torch.save(state, fresh)
     fresh.replace(folder / "checkpoint.pt")

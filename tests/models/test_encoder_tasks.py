@@ -7,7 +7,7 @@ import torch
 
 from solutions import encoder_tasks
 from solutions.encoder_tasks import RECIPES, SPOKEN, packed_pairs, vocabulary_of
-from solutions.runs import run
+from solutions.runs import mean_loss, run
 from solutions.training import Training
 
 TINY = {"batch": 8, "d_model": 16, "num_layers": 1, "num_heads": 2, "warmup": 5}
@@ -34,8 +34,7 @@ def test_a_task_is_learnt_and_measured(name):
     assert {len(table) for table in batch} == {8}
     training = Training(task.model, 1e-2)
     for _ in range(15):
-        total, count = task.loss(task.model, batch)
-        training.step(total / count)
+        training.step(mean_loss(*task.loss(task.model, batch)))
     assert training.losses[-1] < training.losses[0]
     task.model.eval()
     with torch.no_grad():

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from solutions.decoder_tasks import RECIPES
-from solutions.runs import Preset, run
+from solutions.recipes import RECIPES as ALL
+from solutions.runs import Preset, mean_loss, run
 
 ROOT = Path(__file__).parents[2]
 TINY = Preset(
@@ -20,21 +21,38 @@ TINY = Preset(
 RECIPE = replace(RECIPES["gpt2"], presets={"cpu": TINY})
 SCRIPT = """
 import json, sys
+from pathlib import Path
 import torch
 torch.set_num_threads(1)
 sys.path.insert(0, {tests!r})
-from test_runs import RECIPE
+from test_runs import RECIPE, Stopped, stop_at
 from autograder.train import is_first, together
 from solutions.runs import run
+options = dict(sharded={sharded}, folder=Path({folder!r}), every=2)
 with together():
-    result = run("tiny", RECIPE)
+    try:
+        run("tiny", RECIPE, on_step=stop_at(5), **options)
+    except Stopped:
+        pass
+    seen = []
+    result = run("tiny", RECIPE, on_step=lambda *now: seen.append(now[0]), **options)
     if is_first():
-        print(json.dumps([result.losses, result.value]))
+        print(json.dumps([result.losses, result.value, seen]))
 """
 
 
 class Stopped(Exception):
     """What ends a run in these tests."""
+
+
+def stop_at(end):
+    """Give what ends a run after a step."""
+
+    def stop(step, loss):
+        if step == end:
+            raise Stopped
+
+    return stop
 
 
 @pytest.fixture(scope="module")
@@ -53,12 +71,8 @@ def test_a_run_can_be_repeated(whole):
 
 @pytest.mark.parametrize("end", [2, 3, 7])
 def test_a_stopped_run_goes_on_with_the_same_numbers(tmp_path, whole, end):
-    def stop(step, loss):
-        if step == end:
-            raise Stopped
-
     with pytest.raises(Stopped):
-        run("tiny", RECIPE, folder=tmp_path, every=2, on_step=stop)
+        run("tiny", RECIPE, folder=tmp_path, every=2, on_step=stop_at(end))
     seen = []
     after = run(
         "tiny",
@@ -91,8 +105,16 @@ def test_another_training_in_the_folder_is_refused(tmp_path):
         run("tiny", RECIPE, preset="huge")
 
 
-def test_two_processes_give_the_loss_of_one(whole):
-    script = SCRIPT.format(tests=str(Path(__file__).parent))
+def test_one_process_has_nobody_to_share_its_weights_with():
+    with pytest.raises(ValueError, match="start it with torchrun"):
+        run("tiny", RECIPE, sharded=True)
+
+
+@pytest.mark.parametrize("sharded", [False, True], ids=["batches", "weights too"])
+def test_two_processes_give_the_loss_of_one(tmp_path, whole, sharded):
+    """Also when they were stopped, and share out the weights as well."""
+    tests = str(Path(__file__).parent)
+    script = SCRIPT.format(tests=tests, folder=str(tmp_path), sharded=sharded)
     command = ["torch.distributed.run", "--nproc-per-node", "2", "--no-python"]
     done = subprocess.run(
         [sys.executable, "-m", *command, sys.executable, "-c", script],
@@ -103,9 +125,33 @@ def test_two_processes_give_the_loss_of_one(whole):
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    losses, value = json.loads(done.stdout.strip().splitlines()[-1])
+    losses, value, seen = json.loads(done.stdout.strip().splitlines()[-1])
+    assert seen == [5, 6, 7, 8]
     torch.testing.assert_close(losses, whole.losses, rtol=1e-4, atol=1e-5)
     assert value == pytest.approx(whole.value, rel=1e-3)
+    alone = run("tiny", RECIPE, folder=tmp_path)  # one process takes up what two kept
+    assert alone.value == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_loss_of_a_batch_is_that_of_its_parts(name):
+    """So that it does not matter how many processes share it, or who gets what."""
+    small = replace(ALL[name].presets["cpu"], steps=1, batch=3, d_model=16)
+    task = ALL[name].new_task(replace(small, num_layers=2), False)
+    task.model.eval()
+    batch = task.batch(torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        whole = torch.stack(task.loss(task.model, batch))
+        parts = [
+            torch.stack(task.loss(task.model, tuple(table[rank::2] for table in batch)))
+            for rank in (0, 1)
+        ]
+    torch.testing.assert_close(parts[0] + parts[1], whole, rtol=1e-4, atol=1e-4)
+
+
+def test_a_part_in_which_nothing_counts_adds_nothing():
+    total, count = torch.tensor([0.0, 6.0]), torch.tensor([0, 3])
+    assert mean_loss(total, count) == 2.0
 
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not there to compile with")
