@@ -6,43 +6,49 @@ import math
 MIME = "application/vnd.transformer-course.check+json"
 
 
+#: Outcomes that say little by themselves: many mistakes share them.
+VAGUE = {"error", "no gradient", "no raise", "unlearned", "changed", "type", "nan"}
+
+
 def find_mistake(properties: list[dict], known: list[dict]) -> dict | None:
     """Find the known mistake that fails the same properties with the same outcomes.
 
-    A mistake that explains every failing property wins; else the one that shares
-    most of them with equal numbers. Where a mistake's outcomes depend on chance, they
-    count for less than equal numbers. Returns id, sentence, chapter, section, or None.
+    A mistake that explains every failing property wins. Else one may be told that is
+    seen whole among other failures, or in most of its own outcomes with equal numbers
+    that tell something; a wrong name is worse than none. Where a mistake's outcomes
+    depend on chance, they count for less than equal numbers. Returns id, sentence,
+    chapter, section, or None.
     """
     failed = {p["label"]: p["outcome"] for p in properties if not p["passed"]}
     best, most = None, (False, 0.0)
     for mistake in known:
-        fails = mistake["fails"]
-        chance = any(outcome.get("random") for outcome in fails.values())
-        near = _alike_in_kind if chance else _alike
-        agree = [label for label in failed if near(failed[label], fails.get(label))]
-        sure = [label for label, out in fails.items() if out != {"random": True}]
-        exact = len(agree) == len(failed) and all(label in failed for label in sure)
-        equal = [
-            label
-            for label in agree
-            if not fails[label].get("random") and _alike(failed[label], fails[label])
-        ]
-        telling = [label for label in equal if failed[label]["kind"] != "error"]
-        if exact and equal:
-            score = (True, len(equal))
-        else:
-            score = (False, max(len(telling), exact * len(agree) / 2))
+        score = _likeness(failed, mistake["fails"])
         if score > most:
             best, most = mistake, score
     keys = ("id", "sentence", "chapter", "section")
     return {key: best[key] for key in keys} if best else None
 
 
-def _alike_in_kind(one: dict, other: dict | None) -> bool:
-    """Compare outcomes of an answer that depends on chance: all but the numbers."""
-    if other is None or one["kind"] == "error":
-        return _alike(one, other)
-    return all(one.get(k) == other[k] for k in ("kind", "shape") if k in other)
+def _likeness(failed: dict[str, dict], fails: dict[str, dict]) -> tuple[bool, float]:
+    """Score how well a mistake explains the failures: entirely or not, and how much."""
+    agree = [label for label in failed if _alike(failed[label], fails.get(label))]
+    equal = [label for label in agree if not fails[label].get("random")]
+    sure = [label for label, outcome in fails.items() if outcome != {"random": True}]
+    if any(label not in failed for label in sure):
+        return False, 0.0
+    telling = [label for label in equal if _tells(failed[label])]
+    if len(agree) == len(failed) and (equal or len(agree) == len(fails)):
+        return bool(equal), len(equal) or 0.5
+    whole = len(agree) == len(fails)
+    most = 2 * len(agree) > max(len(failed), len(fails))
+    return False, len(telling) if telling and (whole or most) else 0.0
+
+
+def _tells(outcome: dict) -> bool:
+    """Tell whether two answers with this outcome are likely to share a mistake."""
+    if outcome["kind"] == "number":
+        return outcome["got"] not in ("True", "False", "0", "1", "0.0", "1.0")
+    return outcome["kind"] not in VAGUE
 
 
 def _alike(one, other) -> bool:
