@@ -10,7 +10,7 @@ from nbgrader.utils import parse_utc
 from autograder.archive import Entry, Refused, composed, inner_entries
 from autograder.errors import CourseError
 from autograder.lms import Arrival, Owner, is_download
-from autograder.mend import FILES
+from autograder.mend import FILES, TIME_BYTES
 
 SUBMISSION_BYTES = 200_000_000
 STAMP = "timestamp.txt"
@@ -199,6 +199,8 @@ def _time_of(files: list[Arrival]) -> datetime | None:
 
 def time_in(stamp: bytes) -> datetime | None:
     """Read the time of a submission as nbgrader does; None if it is none."""
+    if len(stamp) > TIME_BYTES:
+        return None
     try:
         return parse_utc(stamp.decode("utf-8").strip()).replace(tzinfo=UTC)
     except Exception:  # whatever the parser raises, it is no time

@@ -31,10 +31,10 @@ from autograder.results import (
     whole_file,
 )
 from autograder.sandbox.server import NOT_STARTED
-from autograder.texts import printable
+from autograder.texts import printable, writable, writable_in
 from autograder.workers import TRIES, Processes, spread
 
-READ_AT_MOST = 20_000_000  # bytes of one file that count towards a digest
+READ_AT_MOST = 1_000_000_000  # bytes of one file that count towards a digest
 
 
 def grade(
@@ -159,6 +159,7 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
     except Exception as error:  # one submission must never end the batch
         reason = printable(f"{type(error).__name__}: {error}")[:300]
         result.status, result.why = FAILED, f"the grader could not handle it: {reason}"
+    result.why, result.notes = writable(result.why), writable_in(result.notes)
     if NOT_STARTED in result.why:
         result.digest = ""  # it says nothing of the submission: the next run tries it
     result.seconds = round(time.perf_counter() - started, 2)
@@ -251,10 +252,12 @@ def digest_of(classroom: Classroom, assignment: str, student: str) -> str:
         base = classroom.root / folder / assignment
         for path in sorted(base.rglob("*")):
             if path.is_file() and not path.is_symlink():
+                size = path.stat().st_size
                 total.update(os.fsencode(path.relative_to(base)) + b"\0")
-                size = min(path.stat().st_size, READ_AT_MOST)
-                with path.open("rb") as file:
-                    total.update(file.read(size))
+                total.update(f"{size}\0".encode())
+                if size <= READ_AT_MOST:  # larger ones are not graded
+                    with path.open("rb") as file:
+                        total.update(hashlib.file_digest(file, "sha256").digest())
     return total.hexdigest()
 
 

@@ -24,7 +24,7 @@ from autograder.texts import first_line, writable
 
 NOTEBOOK_BYTES = 100_000_000
 FILE_BYTES, FILES = 50_000_000, 500
-IGNORED = {".html", ".ipynb"}
+TIME_BYTES = 200  # of a time that somebody may have written
 PICTURES = {"image/png", "image/jpeg", "image/gif"}
 
 
@@ -202,10 +202,12 @@ def _defined(source: str) -> set[str]:
         return set(re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE))
     names = set()
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
-        elif isinstance(node, ast.Assign):
-            names |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = getattr(node, "targets", None) or [node.target]
+            found = [n for target in targets for n in ast.walk(target)]
+            names |= {n.id for n in found if isinstance(n, ast.Name)}
     return names
 
 
@@ -233,7 +235,7 @@ def prepare(folder: Path, released: dict[str, Path], target: Path) -> list[str]:
     """
     notes, found = _files(folder)
     notebooks: dict[str, Path] = {}
-    for path in (path for path in found if path.suffix == ".ipynb"):
+    for path in filter(_is_notebook, found):
         if notebooks.setdefault(path.name, path) != path:
             notes.append(f"{path.relative_to(folder)} is there a second time: ignored")
     target.mkdir(parents=True, exist_ok=True)
@@ -254,8 +256,13 @@ def prepare(folder: Path, released: dict[str, Path], target: Path) -> list[str]:
     notes += [
         f"{name} is not part of the exercise: ignored" for name in sorted(notebooks)
     ]
-    _copy_files([p for p in found if p.suffix not in IGNORED], folder, target, notes)
+    others = [p for p in found if not _is_notebook(p) and p.suffix != ".html"]
+    _copy_files(others, folder, target, notes)
     return notes
+
+
+def _is_notebook(path: Path) -> bool:
+    return path.suffix.lower() == ".ipynb"
 
 
 def read(path: Path) -> nbformat.NotebookNode:
@@ -274,15 +281,28 @@ def read(path: Path) -> nbformat.NotebookNode:
                 raise ValueError("a cell whose source is not text")
             cell.source = writable(cell.get("source", ""))
             cell.metadata = cell.get("metadata") or nbformat.from_dict({})
-            cell.cell_type = str(cell.cell_type)
         return notebook
     except Exception as error:  # nbformat raises many kinds
-        reason = first_line(error)[:150]
+        reason = _odd_cell(text) or first_line(error)[:150]
         raise CourseError(f"{path.name} is not a whole notebook: {reason}") from error
+
+
+def _odd_cell(text: str) -> str:
+    """Say which cell is not made as one; an empty text if that is not what is wrong."""
+    try:
+        for place, cell in enumerate(json.loads(text)["cells"], 1):
+            for name, kind in (("metadata", dict), ("cell_type", str), ("id", str)):
+                if not isinstance(cell.get(name, kind()), kind):
+                    return f"the {name} of cell {place} is none"
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        pass
+    return ""
 
 
 def _is_time(path: Path) -> bool:
     """Tell whether nbgrader can read the time of a submission."""
+    if path.stat().st_size > TIME_BYTES:
+        return False
     try:
         parse_utc(path.read_text(encoding="utf-8").strip())
     except Exception:  # whatever the parser raises, it is no time
@@ -298,14 +318,14 @@ def _files(folder: Path) -> tuple[list[str], list[Path]]:
         for name in sorted(names):
             path = Path(place, name)
             about = path.lstat()
-            limit = NOTEBOOK_BYTES if path.suffix == ".ipynb" else FILE_BYTES
+            limit = NOTEBOOK_BYTES if _is_notebook(path) else FILE_BYTES
             if not stat.S_ISREG(about.st_mode):
                 notes.append(f"{writable(name)} is not a plain file: ignored")
             elif about.st_size > limit:
                 notes.append(
                     f"{writable(name)} has {about.st_size / 1e6:.0f} MB: ignored"
                 )
-            elif len(found) >= FILES and path.suffix != ".ipynb":
+            elif len(found) >= FILES and not _is_notebook(path):
                 left_out += 1
             elif not name.startswith("."):
                 found.append(path)
@@ -360,5 +380,8 @@ def _copy_files(
             notes.append("timestamp.txt holds no time: ignored")
             continue
         inside = target / path.relative_to(folder)
-        inside.parent.mkdir(parents=True, exist_ok=True)
-        inside.write_bytes(path.read_bytes())
+        try:
+            inside.parent.mkdir(parents=True, exist_ok=True)
+            inside.write_bytes(path.read_bytes())
+        except OSError:  # a folder has the name of a notebook, or the other way round
+            notes.append(f"{path.relative_to(folder)} is in the way: ignored")

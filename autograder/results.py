@@ -5,6 +5,7 @@ of each check, the mistake that was recognised, notes, and how grading ended.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ import nbformat
 from autograder.exercise import BEGIN_HIDDEN
 from exercises.mistakes import MIME, find_mistake
 
+NAME_BYTES = 200  # of a student's name, in the name of a file
 GRADED, NOTED, FAILED = "graded", "graded with notes", "failed"
 
 
@@ -49,7 +51,9 @@ class ResultStore:
         self.assignment = assignment
 
     def path(self, student: str) -> Path:
-        """Say where the result of a student is kept."""
+        """Say where the result of a student is kept; too long a name is cut."""
+        if len(raw := os.fsencode(student)) > NAME_BYTES:
+            student = student[:40] + "~" + hashlib.sha256(raw).hexdigest()[:20]
         return self.folder / "results" / f"{student}.json"
 
     def load(self, student: str) -> Result | None:
@@ -99,7 +103,10 @@ def whole_file(path: Path) -> Iterator[IO[str]]:
     """Open a file to write; it is there, whole, once the ``with`` block has ended."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with beside.open("w", encoding="utf-8", newline="") as file:
+    # half characters, as of a file's name that is no text, are written as \udc..
+    with beside.open(
+        "w", encoding="utf-8", errors="backslashreplace", newline=""
+    ) as file:
         yield file
     beside.replace(path)
 

@@ -6,6 +6,17 @@ def writable(text) -> str:
     return str(text).encode("utf-8", "replace").decode()
 
 
+def writable_in(value):
+    """Make every text in a JSON value writable."""
+    if isinstance(value, str):
+        return writable(value)
+    if isinstance(value, list):
+        return [writable_in(item) for item in value]
+    if isinstance(value, dict):
+        return {writable(key): writable_in(item) for key, item in value.items()}
+    return value
+
+
 def printable(text: str) -> str:
     """Leave out what a terminal would obey."""
     return "".join(character for character in text if character.isprintable())

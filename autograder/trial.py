@@ -70,9 +70,9 @@ from torch import Tensor, nn, tensor
 """.splitlines()
 
 CHECKS = """
-from checks import Check, chosen, devices, finite, gradient, learns, numbers, one_of
-from checks import raises, same, set_weights, unchanged, with_embedding, with_fields
-from checks import with_sublayer
+from checks import Check, chosen, devices, filled, finite, gradient, learns, numbers
+from checks import one_of, raises, same, set_weights, unchanged, with_embedding
+from checks import with_fields, with_sublayer
 
 LN2 = math.log(2)"""
 

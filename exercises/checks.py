@@ -285,15 +285,15 @@ def set_weights(layer: nn.Module, **weights: Tensor) -> None:
 
 
 class SubLayer(nn.Linear):
-    """A small sub-layer for tests: ``x -> times * (x @ matrix) + plus``."""
+    """A small sub-layer for tests: ``x -> times * (x @ matrix) + plus + more``."""
 
     def __init__(self, matrix: Tensor):
         super().__init__(*matrix.shape, bias=False, device=matrix.device)
         self.weight = nn.Parameter(matrix.detach().clone().T)
 
-    def forward(self, x: Tensor, plus: Tensor | float = 0.0, *, times: float = 1.0):
+    def forward(self, x: Tensor, plus=0.0, more=0.0, *, times: float = 1.0):
         """Multiply by the matrix; more may be asked by place and by name."""
-        return times * super().forward(x) + plus
+        return times * super().forward(x) + plus + more
 
 
 @beside
@@ -326,6 +326,14 @@ def with_fields(target, fields: dict, *args, **options):
     ``target`` gives.
     """
     return target(SimpleNamespace(**fields), *args, **options)
+
+
+def filled(layer: nn.Module, seed: int = 0) -> nn.Module:
+    """Give one of PyTorch's layers the same weights wherever a check is run."""
+    with torch.no_grad():
+        for place, parameter in enumerate(layer.parameters(), seed):
+            parameter.copy_(numbers(*parameter.shape, seed=place, scale=0.5))
+    return layer
 
 
 def torch_layer(kind: type, *sizes: int, seed: int = 0, **options) -> nn.Module:
@@ -476,7 +484,8 @@ def _different_values(actual: Tensor, expected: Tensor, tolerance) -> list[str]:
 
 def _close(actual, expected, limit: float) -> bool:
     """Compare two plain values; numbers within a limit, all else exactly."""
-    if isinstance(actual, Tensor) and actual.numel() == 1:
+    numpys = type(actual).__module__ == "numpy" and hasattr(actual, "shape")
+    if (numpys or isinstance(actual, Tensor)) and math.prod(actual.shape) == 1:
         actual = actual.item()
     if isinstance(expected, bool) or not isinstance(expected, (int, float)):
         return type(actual) is type(expected) and actual == expected

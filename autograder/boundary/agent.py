@@ -102,9 +102,7 @@ class Desk:
         after: list = []
         node = pack([list(args), kwargs], after, self.hold)
         if after != buffers or node != request["arguments"]:
-            shift = len(raw)
-            reply["after"] = _moved(node, shift)
-            raw += after
+            reply["after"] = pack([list(args), kwargs], raw, self.hold)
         return reply
 
     def _arguments(self, request: dict, buffers: list) -> tuple[list, dict]:
@@ -119,15 +117,6 @@ class Desk:
         self.held[number] = value
         name = getattr(value, "__name__", type(value).__name__)
         return ["handle", number, str(name)[:80]]
-
-
-def _moved(node, shift: int):
-    """Renumber the buffers of a packed value that is appended to another."""
-    if isinstance(node, list) and node:
-        if node[0] in ("tensor", "bytes"):
-            return [*node[:-1], node[-1] + shift]
-        return [_moved(item, shift) for item in node]
-    return node
 
 
 def _error(error: BaseException) -> dict:

@@ -9,9 +9,11 @@ import hashlib
 import math
 import os
 import socket
+import time
 from dataclasses import replace
 from pathlib import Path
 
+import zmq
 from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -21,12 +23,15 @@ from traitlets import Float, Int
 
 from autograder.boundary.channel import Channel, Gone, WireError
 from autograder.errors import CourseError
+from autograder.exercise import BEGIN_HIDDEN
 from autograder.sandbox.jail import Limits, files_beside
 from autograder.sandbox.provisioner import JailManager
 from autograder.sandbox.server import fork_server
+from autograder.texts import writable_in
 from exercises.mistakes import MIME
 
 PATIENCE = 30.0  # seconds that a verdict may take beyond the answers it asks for
+BETWEEN = 0.2  # seconds between two looks at the kernel while a test runs
 REPEATS = 2  # how often a notebook is run again whose kernel or checker was killed
 REASONS = {
     "cpu": ("TimeLimit", "this took more CPU time than is allowed, and was stopped"),
@@ -62,7 +67,7 @@ class SplitExecute(Execute):
         What something outside has ended, such as a machine short of memory, is run
         again from the beginning, at most REPEATS times.
         """
-        self.seen = 0
+        self.seen = self.thrown = 0
         self.skip_cells_with_tag = ""
         pair = Pair.waiting(resources)
         for self.repeats in range(REPEATS, 0, -1):
@@ -163,7 +168,10 @@ class SplitExecute(Execute):
         try:
             is_test = cell.metadata["nbgrader"]["grade"]
             pair.channel.send({"source": cell.source, "serves": is_test})
-            return pair.channel.receive(self.cell_wall_seconds + PATIENCE)[0]
+            end = time.monotonic() + self.cell_wall_seconds + PATIENCE
+            while not pair.channel.waits(BETWEEN) and time.monotonic() < end:
+                self._throw_away()
+            return writable_in(pair.channel.receive(BETWEEN)[0])
         except (Gone, WireError):
             if self.repeats and pair.checker.wait(2.0) is not None:
                 raise CourseError("Something ended the checker") from None
@@ -172,13 +180,27 @@ class SplitExecute(Execute):
             told = {"ename": "CheckerEnded", "evalue": text, "traceback": [text]}
             return {"error": told}
 
+    def _throw_away(self) -> None:
+        """Drop what the kernel sends while a test runs: it is not waited for."""
+        socket = zmq.Socket.shadow(self.kc.iopub_channel.socket)
+        size = 0
+        with contextlib.suppress(zmq.Again):
+            while True:
+                size += sum(map(len, socket.recv_multipart(zmq.NOBLOCK)))
+        self.thrown += size
+        if self.thrown > self.flood_bytes:
+            self.km.provisioner.started.close()
+
     def _write_verdict(self, cell, said: dict, points: float) -> None:
         """Write what the checker says of a test into its outputs.
 
         All of it is on stdout: stock gives 0 for anything on stderr.
         """
         cell.execution_count = self.code_cells_executed
-        for text in (said.get("answers_printed"), said.get("printed")):
+        printed = [said.get("printed")]
+        if BEGIN_HIDDEN not in cell.source:  # an answer may print a hidden input
+            printed.insert(0, said.get("answers_printed"))
+        for text in printed:
             if text:
                 cell.outputs.append(new_output("stream", name="stdout", text=text))
         for text, data in said.get("displays", []):
@@ -204,7 +226,10 @@ class SplitExecute(Execute):
             or msg["msg_type"] == "update_display_data"
         ):
             return None
-        msg["content"].pop("transient", None)
+        msg["content"] = content = writable_in(msg["content"])
+        content.pop("transient", None)
+        if type(content.get("execution_count", 0)) is not int:
+            content["execution_count"] = None
         if not _is_sound(msg["msg_type"], msg["content"]):
             return None
         if msg["msg_type"] in ("stream", "display_data", "execute_result", "error"):

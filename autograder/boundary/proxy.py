@@ -2,6 +2,7 @@
 
 import builtins
 
+import numpy
 import torch
 from torch import Tensor
 
@@ -124,8 +125,11 @@ class Proxy:
         return f"<the learner's {self._name}>"
 
 
-def _copy_back(mine, theirs) -> None:
-    """Write what the learner changed in place into the checker's own arguments."""
+def _copy_back(mine, theirs):
+    """Write what the learner changed in place into the checker's own argument.
+
+    Gives what now stands there: that argument, or the other one where it cannot change.
+    """
     if isinstance(mine, Tensor) and isinstance(theirs, Tensor):
         with torch.no_grad():
             if mine.shape == theirs.shape and mine.dtype == theirs.dtype:
@@ -135,20 +139,25 @@ def _copy_back(mine, theirs) -> None:
     elif isinstance(mine, torch.Generator) and isinstance(theirs, torch.Generator):
         mine.set_state(theirs.get_state())
     elif isinstance(mine, list) and isinstance(theirs, list):
-        for one, other in zip(mine, theirs, strict=False):
-            _copy_back(one, other)
-        if len(mine) != len(theirs) or _plain_items(theirs):
-            mine[:] = theirs
+        pairs = zip(mine, theirs, strict=False)
+        mine[:] = [_copy_back(*pair) for pair in pairs] + theirs[len(mine) :]
     elif isinstance(mine, dict) and isinstance(theirs, dict):
-        for key in mine.keys() & theirs.keys():
-            _copy_back(mine[key], theirs[key])
-        for key in mine.keys() - theirs.keys():
-            del mine[key]
-        mine.update({k: v for k, v in theirs.items() if k not in mine})
-
-
-def _plain_items(items: list) -> bool:
-    return all(isinstance(item, (int, float, str, bool)) for item in items)
+        items = {k: _copy_back(mine.get(k), v) for k, v in theirs.items()}
+        mine.clear()
+        mine.update(items)
+    elif isinstance(mine, set) and isinstance(theirs, set):
+        mine.clear()
+        mine.update(theirs)
+    elif isinstance(mine, bytearray) and isinstance(theirs, bytes):
+        mine[:] = theirs
+    elif isinstance(mine, numpy.ndarray) and isinstance(theirs, numpy.ndarray):
+        mine[...] = theirs
+    elif isinstance(mine, tuple) and isinstance(theirs, tuple):
+        kept = tuple(_copy_back(*pair) for pair in zip(mine, theirs, strict=False))
+        return kept + theirs[len(mine) :]
+    elif not (isinstance(mine, Proxy) and isinstance(theirs, Proxy)):
+        return theirs
+    return mine
 
 
 def remote_error(reply: dict) -> Exception:

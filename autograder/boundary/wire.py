@@ -8,13 +8,18 @@ import itertools
 import math
 import types
 from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy
 import torch
 from torch import Tensor
 
 from autograder.boundary.channel import BUFFERS, WireError
 
 DEPTH = 40
+DIGITS = 10_000  # of a number, in hexadecimal or in decimal
+SMALL = 2**60  # whole numbers from here on can be made to have equal hashes
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
     for dtype in (
@@ -40,6 +45,8 @@ def pack(value, buffers: list, handle=None, depth: int = DEPTH):
         raise WireError("a value nested too deeply")
     if len(buffers) > BUFFERS:
         raise WireError("a value of too many parts")
+    if isinstance(value, numpy.generic):
+        value = value.item()
     if value is None or value is True or value is False:
         return value
     if isinstance(value, (*LAZY, *CONTAINERS, Mapping)):
@@ -67,6 +74,13 @@ def _pack_float(value: float, buffers: list):
 def _pack_bytes(value, buffers: list):
     buffers.append(bytes(value))
     return ["bytes", len(buffers) - 1]
+
+
+def _pack_array(value: numpy.ndarray, buffers: list):
+    if value.dtype.kind not in "biufc":
+        return ["foreign", f"array of {value.dtype}"]
+    buffers.append(value.tobytes())
+    return ["array", value.dtype.str, list(value.shape), len(buffers) - 1]
 
 
 def _pack_dtype(value: torch.dtype, buffers: list):
@@ -99,6 +113,10 @@ _PACKERS = (
     (str, lambda value, buffers: str.__str__(value)),
     (int, lambda value, buffers: ["int", format(int(value), "x")]),
     (float, _pack_float),
+    (complex, lambda value, buffers: ["complex", repr(value.real), repr(value.imag)]),
+    (Fraction, lambda v, _: ["fraction", f"{v.numerator:x}", f"{v.denominator:x}"]),
+    (Decimal, lambda value, buffers: ["decimal", str(value)]),
+    (numpy.ndarray, _pack_array),
     ((bytes, bytearray), _pack_bytes),
     (torch.dtype, _pack_dtype),
     (torch.device, lambda value, buffers: ["device", str(value)]),
@@ -137,8 +155,19 @@ def unpack(node, buffers: list, handle=None, depth: int = DEPTH):
 
 def _unpack_items(kind: str, items: list, inner):
     if kind == "dict":
-        return {inner(key): inner(item) for key, item in items}
+        return {_hashed(inner(key)): inner(item) for key, item in items}
+    if "set" in kind:
+        return _ITEMS[kind](_hashed(inner(item)) for item in items)
     return _ITEMS[kind](inner(item) for item in items)
+
+
+def _hashed(key):
+    """Refuse numbers as keys of which many may be made with one and the same hash."""
+    if isinstance(key, tuple):
+        return tuple(map(_hashed, key))
+    if isinstance(key, (int, float, Fraction, Decimal)) and SMALL < abs(key) < math.inf:
+        raise WireError("a key that is too large a number")
+    return key
 
 
 def _unpack_generator(device: str, state: list, buffers: list) -> torch.Generator:
@@ -153,14 +182,24 @@ def foreign(name: str):
 
 
 def _from_hex(text: str) -> int:
-    if len(text) > 10_000:
+    if len(text) > DIGITS:
         raise WireError("too long a number")
     return int(text, 16)
+
+
+def _decimal(text: str) -> Decimal:
+    made = Decimal(text[:DIGITS])
+    if made.is_finite() and abs(made.adjusted()) > DIGITS:
+        raise WireError("too long a number")
+    return made
 
 
 _SIMPLE = {
     "int": _from_hex,
     "float": float,
+    "complex": lambda real, imaginary: complex(float(real), float(imaginary)),
+    "fraction": lambda over, under: Fraction(_from_hex(over), _from_hex(under)),
+    "decimal": _decimal,
     "foreign": foreign,
     "dtype": lambda name: DTYPES[name],
     "device": lambda name: torch.device(name),
@@ -190,9 +229,17 @@ def _unpack_tensor(dtype, shape, device, requires_grad, index, buffers) -> Tenso
     return made.requires_grad_(requires_grad is True and dtype.is_floating_point)
 
 
+def _unpack_array(dtype, shape, index, buffers) -> numpy.ndarray:
+    raw, dtype = _take(buffers, index), numpy.dtype(dtype)
+    if dtype.kind not in "biufc":
+        raise WireError("an array of what is no number")
+    return numpy.frombuffer(bytearray(raw), dtype).reshape(shape)
+
+
 _ITEMS = {kind.__name__: kind for kind in CONTAINERS}
 _RAW = {
     "bytes": lambda index, buffers: bytes(_take(buffers, index)),
     "tensor": _unpack_tensor,
+    "array": _unpack_array,
     "generator": _unpack_generator,
 }

@@ -304,7 +304,7 @@ class Budget:
         cpu, memory = _used()
         if cpu > self.cpu_end:
             return "cpu"
-        if memory > self.limits.memory:
+        if memory > self.limits.memory and _used(fairly=True)[1] > self.limits.memory:
             return "memory"
         if _too_full(self.shared):
             return "disk"
@@ -322,8 +322,12 @@ def _too_full(folder: str) -> bool:
     return False
 
 
-def _used() -> tuple[float, int]:
-    """Add up the CPU seconds and the memory of all processes of this world."""
+def _used(fairly: bool = False) -> tuple[float, int]:
+    """Add up the CPU seconds and the memory of all processes of this world.
+
+    Memory that several of them share counts in each, or ``fairly``, which takes
+    longer, once in all.
+    """
     ticks = os.sysconf("SC_CLK_TCK")
     seconds, memory = 0.0, 0
     for name in os.listdir("/proc"):
@@ -332,8 +336,11 @@ def _used() -> tuple[float, int]:
         with contextlib.suppress(OSError, ValueError, IndexError):
             fields = Path(f"/proc/{name}/stat").read_text().rsplit(")", 1)[1].split()
             seconds += sum(map(int, fields[11:15])) / ticks
-            about = Path(f"/proc/{name}/status").read_text()
-            held = re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+) kB", about, re.MULTILINE)
+            kinds, place = r"Rss(?:Anon|Shmem)", "status"
+            if fairly:
+                kinds, place = r"Pss_(?:Anon|Shmem)", "smaps_rollup"
+            about = Path(f"/proc/{name}/{place}").read_text()
+            held = re.findall(rf"^{kinds}:\s+(\d+) kB", about, re.MULTILINE)
             memory += sum(map(int, held)) * 1024
     return seconds + os.times().children_user + os.times().children_system, memory
 

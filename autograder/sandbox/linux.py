@@ -22,18 +22,19 @@ CLONE3 = 435
 ALLOW, REFUSE, UNKNOWN, KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
 
 #: System calls that a kernel never needs: they change namespaces, mounts or other
-#: processes, or load code into the kernel. By machine: its mark, the numbers of
-#: ``clone`` and ``socket``, and the number of each of these calls.
+#: processes, load code into the kernel, or hold memory that belongs to no process.
+#: By machine: its mark, the numbers of ``clone`` and ``socket``, and the number of
+#: each of these calls.
 DENIED = {
     "x86_64": (0xC000003E, 56, 41, (
-        101, 155, 161, 165, 166, 167, 168, 169, 175, 176, 246, 248, 249, 250, 272,
-        298, 303, 304, 308, 310, 311, 312, 313, 320, 321, 323, 425, 426, 427, 428,
-        429, 430, 431, 432, 433, 442,
+        29, 64, 68, 101, 155, 161, 165, 166, 167, 168, 169, 175, 176, 246, 248,
+        249, 250, 272, 298, 303, 304, 308, 310, 311, 312, 313, 319, 320, 321,
+        323, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 447,
     )),
     "aarch64": (0xC00000B7, 220, 198, (
-        39, 40, 41, 51, 97, 104, 105, 106, 117, 142, 217, 218, 219, 224, 225, 241,
-        264, 265, 268, 270, 271, 272, 273, 280, 282, 294, 425, 426, 427, 428, 429,
-        430, 431, 432, 433, 442,
+        39, 40, 41, 51, 97, 104, 105, 106, 117, 142, 186, 190, 194, 217, 218,
+        219, 224, 225, 241, 264, 265, 268, 270, 271, 272, 273, 279, 280, 282,
+        294, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 447,
     )),
 }  # fmt: skip
 

@@ -29,7 +29,8 @@ SPEC = KernelSpec(
     language="python",
     metadata={"kernel_provisioner": {"provisioner_name": PROVISIONER, "config": {}}},
 )
-_uids = itertools.count(FIRST_UID + os.getpid() % 100_000 * 8)
+KERNELS = 1000  # of one grader process, before a number is given to another one
+_uids = itertools.count()
 
 
 class JailProvisioner(LocalProvisioner):
@@ -61,7 +62,7 @@ class JailProvisioner(LocalProvisioner):
             "hidden": hidden_folders(),
             "run_folder": self.run_folder,
             "work": manager.work_folder,
-            "uid": next(_uids),
+            "uid": _next_uid(),
             "limits": asdict(manager.limits),
             "connection_file": manager.connection_file,
         }
@@ -141,6 +142,12 @@ class JailManager(AsyncKernelManager):
     def kernel_spec(self) -> KernelSpec:
         """The one kernel there is; what a notebook asks for plays no part."""
         return SPEC
+
+
+def _next_uid() -> int:
+    """Give a number for a kernel's user that no kernel beside it has."""
+    own = os.getpid() % 1_000_000 * KERNELS
+    return FIRST_UID + own + next(_uids) % KERNELS
 
 
 def hidden_folders() -> list[str]:

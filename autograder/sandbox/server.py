@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -134,6 +135,7 @@ def begin_fork_server() -> Callable[[], ForkServer]:
     if _answers(path):
         return lambda: ForkServer(str(path))
     if not path.parent.is_dir() or not path.name:
+        _sweep()
         folder = tempfile.mkdtemp(prefix="course-", dir="/tmp")  # short, for sockets
         atexit.register(remove, folder)
         path = Path(folder) / "fork-server"
@@ -171,6 +173,17 @@ def _start(path: Path) -> subprocess.Popen:
     )
     atexit.register(stop, process)
     return process
+
+
+def _sweep() -> None:
+    """Remove what killed runs have left behind, once it is a day old."""
+    for folder in Path("/tmp").glob("course-????????"):
+        with contextlib.suppress(OSError):
+            about = folder.lstat()
+            old = time.time() - about.st_mtime > 86_400
+            own = stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid()
+            if own and old and not _answers(folder / "fork-server"):
+                remove(str(folder))
 
 
 def stop(process: subprocess.Popen) -> None:

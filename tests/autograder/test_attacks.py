@@ -92,6 +92,29 @@ CASES = {
     "dies": ({"double": "import os\nos._exit(0)"}, AFTER, "process ended"),
     "kills itself": ({"double": "import os\nos.kill(os.getpid(), 9)"}, AFTER, "process ended"),
     "crashes": ({"double": "import ctypes\nctypes.string_at(0)"}, AFTER, "process ended"),
+    "hides memory": (
+        {"double": "import ctypes, errno\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+         "def refused(got): assert got < 0 and ctypes.get_errno() in (errno.EPERM, errno.EACCES)\n"
+         "refused(libc.memfd_create(b'x', 0))\nrefused(libc.shmget(0, 1000, 0o1600))\n"
+         + RIGHT["double"]}, FULL, ""),
+    "answers with half a character": (
+        {"double": "def double(x):\n    return '\\ud800'"}, lost("test-double"), ""),
+    "counts its cells in words": (
+        {"double": "k = get_ipython().kernel\n"
+         "k.session.send(k.iopub_socket, 'execute_result', {'data': {'text/plain': 'a'}, 'metadata': {},"
+         " 'execution_count': 'x'}, parent=k.get_parent())\n"
+         "k.session.send(k.iopub_socket, 'execute_input', {'code': 1, 'execution_count': {'a': 1}},"
+         " parent=k.get_parent())\n" + RIGHT["double"]}, FULL, ""),
+    "sends in a test": (
+        {"double": "import time\nk = get_ipython().kernel\ndef double(x):\n"
+         "    for _ in range(8): k.iopub_socket.send_multipart([b't', b'x' * 50_000_000]); time.sleep(0.3)\n"
+         "    return 2 * x"}, AFTER, ""),
+    "answers with NumPy's numbers": (
+        {"double": "import numpy\ndef double(x): return numpy.int64(2 * x)",
+         "square": "from fractions import Fraction\ndef square(x): return Fraction(x) ** 2"}, FULL, ""),
+    "keys of one hash": (
+        {"double": "def double(x): return {i * (2**61 - 1) for i in range(3000)}"},
+        lost("test-double"), ""),
     "dies in a call": (
         {"double": "import os\ndef double(x):\n    os._exit(1)"}, AFTER, "process ended"),
     "loops": ({"double": "while True: pass"}, AFTER, "CPU time"),

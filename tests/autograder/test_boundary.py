@@ -7,7 +7,10 @@ import random
 import socket
 import struct
 import threading
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy
 import pytest
 import torch
 from nbformat.v4 import new_code_cell
@@ -34,6 +37,9 @@ def spoil(x, items):
     x += 1
     items.append("more")
     return x
+
+def changes(x, how):
+    exec(how)
 
 def fails(x):
     return x @ torch.ones(7, 7)
@@ -233,6 +239,44 @@ def test_announced_sizes_are_bounded(head):
         theirs.sendall(struct.pack(">II", *head))
         with pytest.raises(WireError, match="too large"):
             Channel(ours).receive(1.0)
+
+
+#: What is handed over, how it is changed there, and what then stands here.
+CHANGES = {
+    "a dictionary's value": ({"a": 1}, "x['a'] = 2", {"a": 2}),
+    "a dictionary in one": ({"a": {"b": [1]}}, "x['a']['b'][0] = 2", {"a": {"b": [2]}}),
+    "a word of ours": ({"bytes": 1}, "x['tensor'] = ['bytes', 'tensor']",
+        {"bytes": 1, "tensor": ["bytes", "tensor"]}),
+    "pairs in a list": ([None, None], "x[:] = [(0, 0), (1, 1)]", [(0, 0), (1, 1)]),
+    "a set": ({1}, "x.add(2)", {1, 2}),
+    "a shorter list": ([1, [2], 3], "del x[0]", [[2], 3]),
+    "an array": (numpy.zeros(2), "x += 1", numpy.ones(2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_change_in_place_is_seen(learner, name):
+    mine, change, after = CHANGES[name]
+    learner.look("changes")(mine, change)
+    assert type(mine) is type(after) and numpy.all(mine == after)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [numpy.int64(9), numpy.float32(1.5), numpy.bool_(True), numpy.array(1.5), 1.5 + 2j,
+     numpy.array([[1, 2]]), Fraction(3, 2), Decimal("1.5"), {2**59: 1, 1.5: 2}],
+    ids=repr,
+)  # fmt: skip
+def test_all_kinds_of_numbers_cross(value):
+    buffers = []
+    node = json.loads(json.dumps(pack(value, buffers)))
+    assert numpy.all(unpack(node, buffers) == value)
+
+
+def test_keys_that_may_share_one_hash_are_refused():
+    for keys in ({2**61 - 1}, {(3, 2**61)}, {1e30: 1}):
+        with pytest.raises(WireError, match="too large a number"):
+            unpack(pack(keys, []), [])
 
 
 def test_what_is_not_plain_crosses_as_its_name():

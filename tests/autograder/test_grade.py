@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -12,9 +13,9 @@ from autograder.demo import DUE, fill_in, invent, make_class, right_answers
 from autograder.errors import CourseError
 from autograder.exercise import find_exercise
 from autograder.feedback import write_feedback
-from autograder.grade import grade, harmless
+from autograder.grade import digest_of, grade, harmless
 from autograder.report import write_report
-from autograder.results import ResultStore
+from autograder.results import Result, ResultStore
 
 NAME = "01-self-attention"
 EXERCISE = find_exercise(NAME)
@@ -159,6 +160,25 @@ def test_a_changed_submission_is_graded_again(classroom):
     grade(classroom, NAME, on_done=done.append)
     assert [result.student for result in done] == ["letter"]
     assert float(rows(classroom)["letter"]["score"]) == 92
+
+
+def test_every_byte_of_a_submission_counts(tmp_path):
+    room = SimpleNamespace(root=tmp_path)
+    file = tmp_path / "submitted" / "ada" / "hw1" / "hw1.ipynb"
+    file.parent.mkdir(parents=True)
+    digests = set()
+    for end in ("a", "b", "bb"):
+        file.write_text("x" * 30_000_000 + end)
+        digests.add(digest_of(room, "hw1", "ada"))
+    assert len(digests) == 3
+
+
+def test_a_long_name_has_a_result(tmp_path):
+    store = ResultStore(tmp_path, "hw1")
+    for student in ("x" * 240, "x" * 239 + "y"):
+        store.save(Result(student, "hw1", "", notes=["\udcff"]))
+        assert store.load(student).student == student
+    assert len(list(store.all())) == 2
 
 
 def test_an_unknown_student_is_refused(classroom):

@@ -6,6 +6,7 @@ Each comes out with the marks of its answers and a note, or is refused with a re
 
 import copy
 import json
+import os
 
 import nbformat
 import pytest
@@ -124,6 +125,39 @@ def page(notebook, folder):
     return ""
 
 
+def odd_names(notebook, folder):
+    (folder / os.fsdecode(b"extra\xff.ipynb")).write_text("{}")
+    (folder / "timestamp.txt").write_text("1" * 40_000_000)
+    (folder / "hw1.ipynb.d").mkdir()
+
+
+def in_the_way(notebook, folder):
+    (folder / "hw1.ipynb").unlink()
+    (folder / "hw1.ipynb").mkdir()
+    nbformat.write(notebook, folder / "hw1.ipynb" / "hw1.ipynb")
+    (folder / "hw1.ipynb" / "data.txt").write_text("1")
+    return ""
+
+
+def in_capitals(notebook, folder):
+    (folder / "hw1.ipynb").unlink()
+    return "HW1.IPYNB"
+
+
+def odd_metadata(notebook, folder):
+    text = json.dumps(notebook)
+    made = json.loads(text)
+    made["cells"][0]["metadata"] = [1]
+    (folder / "hw1.ipynb").write_text(json.dumps(made))
+    return ""
+
+
+def other_definitions(notebook, folder):
+    named(notebook, "square")[1].source = "square: object = lambda x: x * x"
+    named(notebook, "double")[1].source = "double, _ = (lambda x: 2 * x), 0"
+    stripped_and_new_ids(notebook, folder)
+
+
 #: id: (what is handed in, how it is made, marks or None if refused, what it is told)
 CASES = {
     "S-first": ("a good notebook, sorted first", None, FULL, ""),
@@ -154,6 +188,16 @@ CASES = {
     "M-page": ("a web page under the notebook's name", page, None,
         "not a whole notebook"),
     "M-utf-16": ("saved as UTF-16", saved("utf-16"), FULL, ""),
+    "M-names": ("a file name that is no text, a time of 40 MB", odd_names, FULL,
+        "timestamp.txt holds no time"),
+    "M-folder": ("the notebook in a folder of its name", in_the_way, FULL,
+        "is in the way"),
+    "M-capitals": ("HW1.IPYNB", in_capitals, FULL,
+        "was taken for hw1.ipynb"),
+    "M-metadata": ("metadata that is a list", odd_metadata, None,
+        "not a whole notebook: the metadata of cell 1"),
+    "M-defined": ("metadata gone, answers defined in other ways", other_definitions,
+        FULL, "matched by content"),
     "M-link": ("a link to a file of the teacher's machine", linked, None,
         "found no notebook at all"),
     "S-last": ("a good notebook, sorted last", None, FULL, ""),
