@@ -151,7 +151,7 @@ def every_second_layer(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 
     ``weights`` are named as in ``state_dict()``; those of layer 4 begin with
     "stack.blocks.4." and become the student's layer 2. What belongs to no layer is
-    kept. Every tensor is a copy. Raises ValueError when the depth is odd.
+    kept. Raises ValueError when the depth is odd.
     Source: Sanh et al. (2019), section 3.
     """
     given, layers = {}, set()

@@ -136,6 +136,8 @@ def _copy_back(mine, theirs):
                 mine.copy_(theirs)
             else:
                 mine.data = theirs.detach()
+        if mine.requires_grad != theirs.requires_grad:
+            mine.detach_().requires_grad_(theirs.requires_grad)
     elif isinstance(mine, torch.Generator) and isinstance(theirs, torch.Generator):
         mine.set_state(theirs.get_state())
     elif isinstance(mine, list) and isinstance(theirs, list):
