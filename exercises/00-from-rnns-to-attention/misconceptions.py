@@ -115,6 +115,21 @@ def hard_lookup(query, keys, values):
 
 
 @wrong(
+    check="hard-lookup",
+    section=LOOKUP,
+    sentence="the search for the best score begins at 0, so that a query whose scores "
+    "are all negative finds nothing. Begin with the first score, or use argmax.",
+    seen="graded",
+)
+def hard_lookup(query, keys, values):
+    best, place = 0.0, 0
+    for i, key in enumerate(keys):
+        if float(key @ query) > best:
+            best, place = float(key @ query), i
+    return values[place]
+
+
+@wrong(
     check="soft-lookup",
     section=LOOKUP,
     sentence="one value is chosen. A choice has no gradient: mix all values, by their "

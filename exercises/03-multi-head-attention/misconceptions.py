@@ -808,6 +808,32 @@ class MultiHeadAttention(nn.Module):
 @wrong(
     check="attend",
     section=ATTEND,
+    sentence="the temperature is the layer's own business here, whatever `attend` it "
+    "was given. Which options there are is for `attend` to say: hand all of them on.",
+    seen="graded",
+)
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads=None, attend=attention):
+        super().__init__()
+        self.num_heads, self.attend = num_heads, attend
+        self.num_kv_heads = num_kv_heads or num_heads
+        d_kv = head_width(d_model, num_heads) * self.num_kv_heads
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, d_kv, bias=False)
+        self.W_v = nn.Linear(d_model, d_kv, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, temperature=1.0):
+        queries = split_heads(self.W_q(x), self.num_heads) / temperature
+        keys = split_heads(self.W_k(x), self.num_kv_heads)
+        values = split_heads(self.W_v(x), self.num_kv_heads)
+        keys, values = (share_heads(t, self.num_heads) for t in (keys, values))
+        return self.W_o(merge_heads(attention(queries, keys, values)))
+
+
+@wrong(
+    check="attend",
+    section=ATTEND,
     sentence="the scores are multiplied by the temperature. They are divided by it: a "
     "high temperature makes the weights more equal.",
 )

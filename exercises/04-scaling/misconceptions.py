@@ -126,6 +126,19 @@ def dot_product_variance(d_k, samples, generator):
 
 
 @wrong(
+    check="dot-product-variance",
+    section=GROW,
+    sentence="every query is compared with every key: `@` makes a table of samples "
+    "times samples. Multiply number by number, and add up along each row.",
+    seen="graded",
+)
+def dot_product_variance(d_k, samples, generator):
+    queries = torch.randn(samples, d_k, generator=generator)
+    keys = torch.randn(samples, d_k, generator=generator)
+    return (queries @ keys.T).diagonal().var().item()
+
+
+@wrong(
     check="entropy",
     section=ENTROPY,
     sentence="the sign is wrong. Logarithms of weights are negative: the entropy is "

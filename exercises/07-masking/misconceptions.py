@@ -561,6 +561,19 @@ def masked_softmax(scores, mask):
 
 
 @wrong(
+    check="masked-softmax",
+    section=INFINITY,
+    sentence="the mask is multiplied by infinity, and zero times infinity is NaN. Put "
+    "minus infinity where the mask is False: masked_fill.",
+)
+def masked_softmax(scores, mask):
+    if mask is None:
+        return torch.softmax(scores, dim=-1)
+    weights = torch.softmax(scores + (mask.float() - 1) * torch.inf, dim=-1)
+    return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+
+
+@wrong(
     check="masked-attention",
     section=INFINITY,
     sentence="the mask is not used: every token sees everything.",

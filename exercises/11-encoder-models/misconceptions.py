@@ -1147,6 +1147,33 @@ def imitation_loss(student, teacher, temperature):
 
 
 @wrong(
+    check="imitation-loss",
+    section=TEACHER,
+    sentence="the logarithm is taken of probabilities, which are 0 where scores are "
+    "far apart. Take log_softmax of the scores.",
+    seen="graded",
+)
+def imitation_loss(student, teacher, temperature):
+    theirs = torch.softmax(teacher.detach() / temperature, dim=-1)
+    mine = torch.softmax(student / temperature, dim=-1)
+    return (theirs * (theirs / mine).log()).sum(dim=-1).mean() * temperature**2
+
+
+@wrong(
+    check="imitation-loss",
+    section=TEACHER,
+    sentence="the teacher itself is told not to learn: that changes what you were "
+    "given. Detach it for this one computation.",
+    seen="graded",
+)
+def imitation_loss(student, teacher, temperature):
+    teacher.requires_grad_(False)
+    theirs = torch.log_softmax(teacher / temperature, dim=-1)
+    mine = torch.log_softmax(student / temperature, dim=-1)
+    return (theirs.exp() * (theirs - mine)).sum(dim=-1).mean() * temperature**2
+
+
+@wrong(
     check="direction-loss",
     section=TEACHER,
     sentence="the cosine itself is given. It is 1 where both agree, so training would "
@@ -1375,6 +1402,28 @@ def every_second_layer(weights):
             if name.startswith(before):
                 rest = name.removeprefix(before)
                 given[f"stack.blocks.{place}.{rest}"] = weights[name]
+    return given
+
+
+@wrong(
+    check="every-second-layer",
+    section=LAYERS,
+    sentence="the number is replaced wherever it stands in the name: W_2 of layer 2 "
+    "becomes W_1. Change the number of the layer only.",
+    seen="graded",
+)
+def every_second_layer(weights):
+    given, numbers = {}, set()
+    for name, weight in weights.items():
+        if name.startswith("stack.blocks."):
+            number = int(name.split(".")[2])
+            numbers.add(number)
+            if number % 2:
+                continue
+            name = name.replace(str(number), str(number // 2))
+        given[name] = weight
+    if len(numbers) % 2:
+        raise ValueError(f"{len(numbers)} layers")
     return given
 
 

@@ -447,6 +447,34 @@ class GPT(nn.Module):
 
 
 @wrong(
+    check="gpt",
+    section=NORM,
+    sentence="the number of layers and the number of heads have changed places.",
+    seen="graded",
+)
+class GPT(nn.Module):
+    def __init__(
+        self, vocab_size, d_model, num_layers, num_heads, max_len, norm_first=False
+    ):
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, d_model)
+        self.positions = nn.Embedding(max_len, d_model)
+        self.blocks = nn.ModuleList(
+            GPTBlock(d_model, num_layers, norm_first) for _ in range(num_heads)
+        )
+        self.norm = LayerNorm(d_model) if norm_first else nn.Identity()
+        self.head = LanguageModelHead(self.tokens)
+
+    def forward(self, tokens):
+        seq = tokens.shape[1]
+        places = torch.arange(seq, device=tokens.device)
+        x = self.tokens(tokens) + self.positions(places)
+        for block in self.blocks:
+            x = block(x, causal_mask(seq).to(tokens.device))
+        return self.head(self.norm(x))
+
+
+@wrong(
     check="one-text",
     section=TASKS,
     sentence="the sign between the parts is missing: nobody can tell where one ends.",
@@ -492,6 +520,22 @@ def as_one_text(parts, start, between, extract):
     for part in parts[1:]:
         text += [between, *part]
     return [start, *text, extract]
+
+
+@wrong(
+    check="one-text",
+    section=TASKS,
+    sentence="the last part is recognised by what it holds, so that an equal part "
+    "before it gets no sign behind it. Count the parts.",
+    seen="graded",
+)
+def as_one_text(parts, start, between, extract):
+    text = [start]
+    for part in parts:
+        text += part
+        if part != parts[-1]:
+            text.append(between)
+    return [*text, extract]
 
 
 @wrong(

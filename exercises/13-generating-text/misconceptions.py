@@ -135,6 +135,22 @@ def with_temperature(logits, temperature):
     return logits / max(temperature, 1e-2)
 
 
+@wrong(
+    check="temperature",
+    section=TEMPERATURE,
+    sentence="at temperature 0 all of the equally likely tokens stay. Only one is to "
+    "be certain.",
+    seen="graded",
+)
+def with_temperature(logits, temperature):
+    if temperature < 0:
+        raise ValueError
+    if temperature == 0:
+        best = logits.amax(dim=-1, keepdim=True)
+        return logits.masked_fill(logits < best, -torch.inf)
+    return logits / temperature
+
+
 # --- top-k --------------------------------------------------------------------------
 
 
@@ -620,6 +636,30 @@ def sample(logits, generator=None):
 def sample(logits, generator=None):
     shares = (logits - logits.amin(dim=-1, keepdim=True) + 1e-3).clamp(min=0)
     return torch.multinomial(shares, 1, generator=generator).squeeze(-1)
+
+
+@wrong(
+    check="sample",
+    section=TEMPERATURE,
+    sentence="every axis of size 1 is taken away: for one text alone there is no axis "
+    "left. Squeeze the last one only.",
+    seen="graded",
+)
+def sample(logits, generator=None):
+    chances = torch.softmax(logits, dim=-1)
+    return torch.multinomial(chances, 1, generator=generator).squeeze()
+
+
+@wrong(
+    check="sample",
+    section=TEMPERATURE,
+    sentence="normal noise is added to the logits. That does not draw by the softmax; "
+    "Gumbel noise would.",
+    seen="graded",
+)
+def sample(logits, generator=None):
+    noise = torch.randn(logits.shape, generator=generator)
+    return (logits + noise).argmax(dim=-1)
 
 
 # --- batches ------------------------------------------------------------------------

@@ -527,6 +527,20 @@ def delete_some(tokens, chosen):
 
 
 @wrong(
+    check="delete-some",
+    section=NOISES,
+    sentence="tokens are removed by what they are, and from the list that you were "
+    "given. Make a new list, and choose by place.",
+    seen="graded",
+)
+def delete_some(tokens, chosen):
+    for token, gone in zip(list(tokens), chosen, strict=True):
+        if gone:
+            tokens.remove(token)
+    return tokens
+
+
+@wrong(
     check="infill",
     section=NOISES,
     sentence="each hidden token has a mask. In infilling a span has one mask, however "
@@ -916,6 +930,20 @@ def real_places(tokens, pad_id, past=0):
 def real_places(tokens, pad_id, past=0):
     real = tokens != pad_id
     return (real.long().cumsum(0) + past) * real + pad_id
+
+
+@wrong(
+    check="real-places",
+    section=PLACES,
+    sentence="filling in the middle is counted as well: real tokens are counted, not "
+    "steps from the first one.",
+    seen="graded",
+)
+def real_places(tokens, pad_id, past=0):
+    real = tokens != pad_id
+    first = real.long().argmax(dim=-1, keepdim=True)
+    places = torch.arange(tokens.shape[1]) - first + 1 + past
+    return torch.where(real, places + pad_id, pad_id)
 
 
 @wrong(
