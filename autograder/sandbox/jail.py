@@ -336,13 +336,20 @@ def _used(fairly: bool = False) -> tuple[float, int]:
         with contextlib.suppress(OSError, ValueError, IndexError):
             fields = Path(f"/proc/{name}/stat").read_text().rsplit(")", 1)[1].split()
             seconds += sum(map(int, fields[11:15])) / ticks
-            kinds, place = r"Rss(?:Anon|Shmem)", "status"
-            if fairly:
-                kinds, place = r"Pss_(?:Anon|Shmem)", "smaps_rollup"
-            about = Path(f"/proc/{name}/{place}").read_text()
-            held = re.findall(rf"^{kinds}:\s+(\d+) kB", about, re.MULTILINE)
-            memory += sum(map(int, held)) * 1024
+            memory += _held(name, fairly)
     return seconds + os.times().children_user + os.times().children_system, memory
+
+
+def _held(process: str, fairly: bool) -> int:
+    """Give the bytes that a process holds, shared ones whole or by its share."""
+    about = ""
+    if fairly:
+        with contextlib.suppress(OSError):  # not every kernel tells
+            about = Path(f"/proc/{process}/smaps_rollup").read_text()
+    if "Pss_Anon" not in about:
+        about = Path(f"/proc/{process}/status").read_text()
+    kinds = r"^(?:Rss|Pss_)(?:Anon|Shmem):\s+(\d+) kB"
+    return 1024 * sum(map(int, re.findall(kinds, about, re.MULTILINE)))
 
 
 def _obey(control: socket.socket, kernel: int, budget: Budget) -> bool:

@@ -92,6 +92,11 @@ CASES = {
     "dies": ({"double": "import os\nos._exit(0)"}, AFTER, "process ended"),
     "kills itself": ({"double": "import os\nos.kill(os.getpid(), 9)"}, AFTER, "process ended"),
     "crashes": ({"double": "import ctypes\nctypes.string_at(0)"}, AFTER, "process ended"),
+    "shares memory with its children": (
+        {"double": "import os, time, torch\ndata = torch.ones(75_000_000)\nchildren = []\n"
+         "for _ in range(20):\n    if (child := os.fork()) == 0:\n"
+         "        time.sleep(1)\n        os._exit(0)\n    children.append(child)\n"
+         "for child in children: os.waitpid(child, 0)\n" + RIGHT["double"]}, FULL, ""),
     "hides memory": (
         {"double": "import ctypes, errno\nlibc = ctypes.CDLL(None, use_errno=True)\n"
          "def refused(got): assert got < 0 and ctypes.get_errno() in (errno.EPERM, errno.EACCES)\n"
