@@ -57,6 +57,12 @@ def pytest_collection_modifyitems(items):
         item.add_marker(pytest.mark.xdist_group(group))
 
 
+@pytest.fixture(autouse=True)
+def the_same_numbers():
+    """Begin every test with the same random numbers, whatever ran before it."""
+    torch.manual_seed(0)
+
+
 def pytest_collection_finish(session):
     """Refuse to go on when pytest-xdist has not seen the groups, and so splits them."""
     grouped = session.config.getoption("loadgroup", False)
