@@ -153,6 +153,7 @@ class Unable(Processes):
             job = Future()
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(execute, "fork_server", refuse)
+                patch.setattr(execute.Pair, "_spare", None)  # of an earlier test
                 job.set_result(task(item))
             return job
 
