@@ -39,9 +39,22 @@ def _likeness(failed: dict[str, dict], fails: dict[str, dict]) -> tuple[bool, fl
     telling = [label for label in equal if _tells(failed[label])]
     if len(agree) == len(failed) and (equal or len(agree) == len(fails)):
         return bool(equal), len(equal) or 0.5
+    if failed.keys() == fails.keys() and _by_chance(failed, fails):
+        return False, 0.5
     whole = len(agree) == len(fails)
     most = 2 * len(agree) > max(len(failed), len(fails))
     return False, len(telling) if telling and (whole or most) else 0.0
+
+
+def _by_chance(failed: dict[str, dict], fails: dict[str, dict]) -> bool:
+    """Tell whether chance plays a part, and all else but the numbers is the same."""
+    pairs = [(failed[label], fails[label]) for label in failed]
+    same_kinds = all(
+        one["kind"] == other.get("kind", one["kind"])
+        and one.get("shape") == other.get("shape", one.get("shape"))
+        for one, other in pairs
+    )
+    return same_kinds and any(outcome.get("random") for outcome in fails.values())
 
 
 def _tells(outcome: dict) -> bool:
