@@ -5,12 +5,10 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from nbgrader.utils import parse_utc
-
 from autograder.archive import Entry, Refused, composed, inner_entries
 from autograder.errors import CourseError
 from autograder.lms import Arrival, Owner, is_download
-from autograder.mend import FILES, TIME_BYTES
+from autograder.mend import FILES, time_in
 
 SUBMISSION_BYTES = 200_000_000
 STAMP = "timestamp.txt"
@@ -195,13 +193,3 @@ def _date(files: list[Arrival], due: datetime | None, attempt: Attempt) -> None:
 
 def _time_of(files: list[Arrival]) -> datetime | None:
     return max((f.entry.time for f in files if f.entry.time), default=None)
-
-
-def time_in(stamp: bytes) -> datetime | None:
-    """Read the time of a submission as nbgrader does; None if it is none."""
-    if len(stamp) > TIME_BYTES:
-        return None
-    try:
-        return parse_utc(stamp.decode("utf-8").strip()).replace(tzinfo=UTC)
-    except Exception:  # whatever the parser raises, it is no time
-        return None

@@ -12,11 +12,12 @@ from pathlib import Path
 from nbgrader.api import MissingEntry
 
 from autograder.archive import Entry, Refused, opened
-from autograder.attempts import STAMP, Attempt, newest, time_in
+from autograder.attempts import STAMP, Attempt, newest
 from autograder.classroom import Classroom
 from autograder.errors import CourseError
 from autograder.grade import only_one
 from autograder.lms import MOODLE, Arrival, Owner, arrival, wrapping
+from autograder.mend import time_in
 from autograder.results import write_whole
 from autograder.roster import Roster, folded, normal, safe_id
 

@@ -12,6 +12,7 @@ import re
 import stat
 from collections import defaultdict
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
@@ -301,13 +302,18 @@ def _odd_cell(text: str) -> str:
 
 def _is_time(path: Path) -> bool:
     """Tell whether nbgrader can read the time of a submission."""
-    if path.stat().st_size > TIME_BYTES:
-        return False
+    with path.open("rb") as file:
+        return time_in(file.read(TIME_BYTES + 1)) is not None
+
+
+def time_in(stamp: bytes) -> datetime | None:
+    """Read the time of a submission as nbgrader does; None if it is none."""
+    if len(stamp) > TIME_BYTES:
+        return None
     try:
-        parse_utc(path.read_text(encoding="utf-8").strip())
+        return parse_utc(stamp.decode("utf-8").strip()).replace(tzinfo=UTC)
     except Exception:  # whatever the parser raises, it is no time
-        return False
-    return True
+        return None
 
 
 def _files(folder: Path) -> tuple[list[str], list[Path]]:

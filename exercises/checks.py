@@ -342,15 +342,13 @@ def torch_layer(kind: type, *sizes: int, seed: int = 0, **options) -> nn.Module:
     ``sizes`` are d_model, num_heads and d_ff. There is no dropout, and no bias in the
     attentions, so that it can be compared with the course's layers.
     """
-    layer = kind(*sizes, dropout=0.0, batch_first=True, **options)
+    layer = filled(kind(*sizes, dropout=0.0, batch_first=True, **options), seed)
     with torch.no_grad():
-        for place, (name, parameter) in enumerate(layer.named_parameters()):
-            drawn = numbers(*parameter.shape, seed=seed + place, scale=0.5)
+        for name, parameter in layer.named_parameters():
             if "attn" in name and "bias" in name:
-                drawn.zero_()
+                parameter.zero_()
             if "norm" in name and "weight" in name:
-                drawn += 1
-            parameter.copy_(drawn)
+                parameter += 1
     return layer
 
 

@@ -37,8 +37,8 @@ def _likeness(failed: dict[str, dict], fails: dict[str, dict]) -> tuple[bool, fl
     if any(label not in failed for label in sure):
         return False, 0.0
     telling = [label for label in equal if _tells(failed[label])]
-    if len(agree) == len(failed) and (equal or len(agree) == len(fails)):
-        return bool(equal), len(equal) or 0.5
+    if equal and len(agree) == len(failed):
+        return True, len(equal)
     if failed.keys() == fails.keys() and _by_chance(failed, fails):
         return False, 0.5
     whole = len(agree) == len(fails)

@@ -69,15 +69,15 @@ class SplitExecute(Execute):
         """
         self.seen = self.thrown = 0
         self.skip_cells_with_tag = ""
-        pair = Pair.waiting(resources)
-        for self.repeats in range(REPEATS, 0, -1):
+        self.repeats, pair = REPEATS, Pair.waiting(resources)
+        while True:
             try:
                 return self._run(nb, resources, pair)
             except (CourseError, RuntimeError) as error:  # nbclient's: no answer
+                if not self.repeats:
+                    raise
                 self.log.warning("%s; it is run again", error)
-                pair = None
-        self.repeats = 0
-        return self._run(nb, resources, None)
+                self.repeats, pair = self.repeats - 1, None
 
     def start_pair(self, resources) -> "Pair":
         """Start a jail for a notebook, with the files beside it, and a checker."""

@@ -60,6 +60,16 @@ def start(room):
     )
 
 
+def start_until_a_result(room):
+    """Start `course grade`, and wait until the first submission is graded."""
+    process = start(room)
+    store = ResultStore(room.root, NAME)
+    end = time.monotonic() + 120
+    while not store.all() and time.monotonic() < end:
+        time.sleep(0.05)
+    return process
+
+
 def children(pid):
     """List the processes below a process, with their command lines."""
     found, todo = {}, [pid]
@@ -85,11 +95,7 @@ def children(pid):
 def test_killed_and_run_again_it_ends_the_same(tmp_path, ungraded, whole, victim):
     _, expected = whole
     room = copy_of(ungraded, tmp_path)
-    process = start(room)
-    store = ResultStore(room.root, NAME)
-    end = time.monotonic() + 120
-    while not store.all() and time.monotonic() < end:
-        time.sleep(0.05)
+    process = start_until_a_result(room)
     if victim == "grader":
         os.killpg(process.pid, signal.SIGKILL)
     else:
@@ -114,11 +120,7 @@ def test_killed_and_run_again_it_ends_the_same(tmp_path, ungraded, whole, victim
 def test_what_is_ended_from_outside_is_run_once_more(tmp_path, ungraded, whole):
     _, expected = whole
     room = copy_of(ungraded, tmp_path)
-    process = start(room)
-    store = ResultStore(room.root, NAME)
-    end = time.monotonic() + 120
-    while not store.all() and time.monotonic() < end:
-        time.sleep(0.05)
+    process = start_until_a_result(room)
     running = children(process.pid)
     server = next(pid for pid, line in running.items() if "zygote" in line)
     started = children(server)
