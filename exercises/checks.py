@@ -222,8 +222,7 @@ def gradient(function, *inputs, wrt: int = 0, sublayer: Tensor | None = None) ->
         result = function(*leaves)
     else:
         result = with_sublayer(function, sublayer, *leaves)
-    outputs = [result] if isinstance(result, Tensor) else list(result)
-    total = sum(_weighted_sum(_plain(item), 99 + i) for i, item in enumerate(outputs))
+    total = _sum_of(result)
     if total.requires_grad:
         (found,) = torch.autograd.grad(total, leaves[wrt], allow_unused=True)
         if found is not None:
@@ -236,33 +235,80 @@ def _copy(value):
     return value.clone() if isinstance(value, Tensor) else value
 
 
+def _sum_of(result) -> Tensor:
+    """Weigh all that a function gave with fixed numbers, and add it up."""
+    outputs = [result] if isinstance(result, Tensor) else list(result)
+    return sum(
+        _weighted_sum(_plain(item), 99 + place)
+        for place, item in enumerate(outputs)
+        if item is not None
+    )
+
+
 def _weighted_sum(output: Tensor, seed: int) -> Tensor:
     near = {"dtype": output.dtype, "device": output.device}
     return (output * numbers(*output.shape, seed=seed, **near)).sum()
 
 
 @beside
+def weight_gradients(layer: nn.Module, *inputs: Tensor) -> dict[str, Tensor]:
+    """Give the gradients of the sum that :func:`gradient` takes, by weights, by name.
+
+    Shapes: each as its weight; zeros where no gradient comes.
+    """
+    weights = dict(layer.named_parameters(remove_duplicate=False))
+    total = _sum_of(layer(*inputs))
+    if not (weights and total.requires_grad):
+        return {name: torch.zeros_like(weight) for name, weight in weights.items()}
+    options = {"allow_unused": True, "materialize_grads": True}
+    found = torch.autograd.grad(total, list(weights.values()), **options)
+    return {n: slope.to_dense() for n, slope in zip(weights, found, strict=True)}
+
+
+def told_and_measured(layer: nn.Module, *inputs: Tensor, by: list[str]) -> tuple:
+    """Give how fast the sum of :func:`gradient` changes with some weights, twice.
+
+    First as the gradients tell, then as two small steps of each weight measure it;
+    the layer is one in double precision. Where a way back is cut off, the two differ.
+    Shapes: (number of weights,) each.
+    """
+    named = dict(layer.named_parameters(remove_duplicate=False))
+    slopes = weight_gradients(layer, *inputs)
+    told, measured, step = [], [], 1e-5
+    for name in by:
+        before = named[name].detach().clone()
+        way = numbers(*before.shape, seed=97, dtype=before.dtype)
+        told.append((slopes[name] * way).sum())
+        ends = []
+        for move in (step, -step):
+            set_weights(layer, **{name: before + move * way})
+            ends.append(_sum_of(layer(*inputs)).detach())
+        set_weights(layer, **{name: before})
+        measured.append((ends[0] - ends[1]) / (2 * step))
+    return torch.stack(told), torch.stack(measured)
+
+
+@beside
+def times_run(function, model: nn.Module, part: str, *inputs) -> tuple:
+    """Give ``function(model, *inputs)``, and how often it ran a part of the model."""
+    runs = []
+    hook = getattr(model, part).register_forward_hook(lambda *_: runs.append(part))
+    try:
+        return function(model, *inputs), len(runs)
+    finally:
+        hook.remove()
+
+
 def learns(layer: nn.Module, *inputs: Tensor) -> None:
     """Require that training on ``layer(*inputs)`` would change all its parameters.
 
     Raises Mismatch naming the parameters that no gradient reaches.
     """
-    layer.zero_grad(set_to_none=True)
-    result = layer(*inputs)
-    outputs = [result] if isinstance(result, Tensor) else list(result)
-    sum(
-        _weighted_sum(output.pow(2), 98 - place)
-        for place, output in enumerate(outputs)
-        if output is not None
-    ).backward()
-    still = [
-        name
-        for name, parameter in layer.named_parameters()
-        if parameter.grad is None or not parameter.grad.any()
-    ]
-    if still or not list(layer.parameters()):
+    found = weight_gradients(layer, *inputs)
+    still = sorted(name for name, slope in found.items() if not slope.any())
+    if still or not found:
         names = ", ".join(still) or "the layer: it has no parameters"
-        outcome = {"kind": "unlearned", "got": sorted(still)}
+        outcome = {"kind": "unlearned", "got": still}
         raise Mismatch([TEXT["unlearned"].format(names=names)], outcome)
 
 
@@ -275,7 +321,7 @@ def set_weights(layer: nn.Module, **weights: Tensor) -> None:
     ``W_qkv``. Shapes: (d_in, d_out).
     Raises Mismatch when a name is missing or a shape does not fit.
     """
-    parameters = dict(layer.named_parameters())
+    parameters = dict(layer.named_parameters(remove_duplicate=False))
     if {"W_qkv", "W_qkv.weight"} & parameters.keys() and "W_q" in weights:
         fused = [weights.pop(name) for name in ("W_q", "W_k", "W_v")]
         weights["W_qkv"] = torch.cat(fused, dim=-1)

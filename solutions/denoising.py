@@ -109,8 +109,8 @@ def draw_infilling(
 ) -> Spans:
     """Draw spans for :func:`infill`, their lengths by a Poisson law.
 
-    Spans are drawn until a share of ``rate`` is hidden.
-
+    Spans are drawn until they use up a share of ``rate``; an empty one uses up one
+    token, and one that finds no room is drawn again.
     Gives (start, length), in order and not overlapping.
     Source: Lewis et al. (2020), section 2.2, with a mean of 3.
     """

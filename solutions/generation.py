@@ -31,7 +31,7 @@ def with_temperature(logits: Tensor, temperature: float) -> Tensor:
     """Make the choice bolder (above 1) or safer (below 1); at 0 only the best is left.
 
     Shapes: (batch, vocab_size) -> the same. Raises ValueError below 0.
-    Source: Ackley et al. (1985); Holtzman et al. (2020), section 4.3.
+    Source: Ackley et al. (1985); Holtzman et al. (2020), section 3.3.
     """
     if temperature < 0:
         raise ValueError(f"temperature is {temperature}; expected 0 or more.")

@@ -222,7 +222,7 @@ class Embeddings(nn.Module):
     """Turn token ids into vectors that know their place, their segment, their language.
 
     Shapes: tokens (batch, seq) of ids -> (batch, seq, d_model).
-    Source: Devlin et al. (2019), section 3; Conneau and Lample (2019), section 3.1.
+    Source: Devlin et al. (2019), section 3; Conneau and Lample (2019), figure 1.
     """
 
     def __init__(self, config: ModelConfig, tokens: nn.Embedding):

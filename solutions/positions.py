@@ -129,7 +129,8 @@ def rotate(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     Shapes: x (..., seq, d_head), positions (seq,) or (..., seq) -> as x.
     Raises ValueError when ``d_head`` is odd.
     Source: Su et al. (2021), section 3.2.2. The paper pairs neighbours; GPT-NeoX and
-    LLaMA pair halves as here, which is the same up to the order of the numbers.
+    the LLaMA of ``transformers`` pair halves as here, which is the same up to the
+    order of the numbers.
     """
     d_head = x.shape[-1]
     if d_head % 2:

@@ -42,7 +42,7 @@ def byte_characters() -> dict[int, str]:
 
 
 def count_pairs(words: dict[tuple[bytes, ...], int]) -> Counter[Pair]:
-    """Count how often each two symbols stand side by side.
+    """Count how often every two symbols stand side by side.
 
     ``words`` maps a word, as a tuple of symbols, to how often it occurs.
     Source: Sennrich et al. (2016), algorithm 1.

@@ -191,7 +191,8 @@ def smooth_targets(
     The right token gets ``1 - smoothing``; the rest is shared evenly by all others
     except ``pad_id``. A place of filling gets zeros.
     Shapes: targets (...) of ids -> (..., vocab_size).
-    Source: Szegedy et al. (2016), section 7; Vaswani et al. (2017), section 5.4.
+    Source: Szegedy et al. (2016), section 7, where all classes share, the right one
+    too; Vaswani et al. (2017), section 5.4.
     """
     shared = smoothing / (vocab_size - 2)
     smooth = torch.full((*targets.shape, vocab_size), shared, device=targets.device)

@@ -24,8 +24,9 @@ CHANNEL: Channel | None = None
 
 LIBRARY = {
     "gradient": checks.gradient,
-    "learns": checks.learns,
     "set_weights": checks.set_weights,
+    "times_run": checks.times_run,
+    "weight_gradients": checks.weight_gradients,
     "with_embedding": checks.with_embedding,
     "with_fields": checks.with_fields,
     "with_sublayer": checks.with_sublayer,

@@ -1066,6 +1066,114 @@ class Seq2Seq(nn.Module):
 @wrong(
     check="seq2seq",
     section=MODEL,
+    sentence="the encoder's states are cut off from the graph (detach, .data or "
+    "no_grad) before attention looks at them: the encoder would not learn what to "
+    "offer.",
+)
+class Seq2Seq(nn.Module):
+    def __init__(self, vocab_size, d_hidden, attention="none"):
+        super().__init__()
+        if attention not in ("none", "dot", "additive"):
+            raise ValueError(
+                f'attention is {attention!r}; expected "none", "dot" or "additive".'
+            )
+        self.attention = attention
+        self.source_embedding = nn.Embedding(vocab_size, d_hidden)
+        self.target_embedding = nn.Embedding(vocab_size, d_hidden)
+        self.encoder = nn.LSTM(d_hidden, d_hidden, batch_first=True)
+        self.decoder = nn.LSTM(d_hidden, d_hidden, batch_first=True)
+        if attention == "additive":
+            self.additive = AdditiveAttention(d_hidden, d_hidden, d_hidden)
+        self.output = nn.Linear(2 * d_hidden, vocab_size)
+
+    def forward(self, source, target_in):
+        states, state = self.encoder(self.source_embedding(source))
+        hidden, _ = self.decoder(self.target_embedding(target_in), state)
+        if self.attention == "none":
+            context = state[0][0].detach()[:, None].expand_as(hidden)
+            return self.output(torch.cat([hidden, context], dim=-1)), None
+        look = dot_attention if self.attention == "dot" else self.additive
+        looks = [look(step, states.detach()) for step in hidden.unbind(dim=1)]
+        context = torch.stack([context for context, _ in looks], dim=1)
+        weights = torch.stack([weights for _, weights in looks], dim=1)
+        return self.output(torch.cat([hidden, context], dim=-1)), weights
+
+
+@wrong(
+    check="seq2seq",
+    section=MODEL,
+    sentence="the state that the decoder begins with is cut off from the graph "
+    "(detach, .data or no_grad): the decoder's mistakes would not reach the encoder.",
+)
+class Seq2Seq(nn.Module):
+    def __init__(self, vocab_size, d_hidden, attention="none"):
+        super().__init__()
+        if attention not in ("none", "dot", "additive"):
+            raise ValueError(
+                f'attention is {attention!r}; expected "none", "dot" or "additive".'
+            )
+        self.attention = attention
+        self.source_embedding = nn.Embedding(vocab_size, d_hidden)
+        self.target_embedding = nn.Embedding(vocab_size, d_hidden)
+        self.encoder = nn.LSTM(d_hidden, d_hidden, batch_first=True)
+        self.decoder = nn.LSTM(d_hidden, d_hidden, batch_first=True)
+        if attention == "additive":
+            self.additive = AdditiveAttention(d_hidden, d_hidden, d_hidden)
+        self.output = nn.Linear(2 * d_hidden, vocab_size)
+
+    def forward(self, source, target_in):
+        states, (last, cell) = self.encoder(self.source_embedding(source))
+        hidden, _ = self.decoder(
+            self.target_embedding(target_in), (last.detach(), cell.detach())
+        )
+        if self.attention == "none":
+            context = last[0][:, None].expand_as(hidden)
+            return self.output(torch.cat([hidden, context], dim=-1)), None
+        look = dot_attention if self.attention == "dot" else self.additive
+        looks = [look(step, states) for step in hidden.unbind(dim=1)]
+        context = torch.stack([context for context, _ in looks], dim=1)
+        weights = torch.stack([weights for _, weights in looks], dim=1)
+        return self.output(torch.cat([hidden, context], dim=-1)), weights
+
+
+@wrong(
+    check="seq2seq",
+    section=MODEL,
+    sentence="the weights of attention are cut off from the graph (detach, .data or "
+    "no_grad): nobody could learn where to look.",
+)
+class Seq2Seq(nn.Module):
+    def __init__(self, vocab_size, d_hidden, attention="none"):
+        super().__init__()
+        if attention not in ("none", "dot", "additive"):
+            raise ValueError(
+                f'attention is {attention!r}; expected "none", "dot" or "additive".'
+            )
+        self.attention = attention
+        self.source_embedding = nn.Embedding(vocab_size, d_hidden)
+        self.target_embedding = nn.Embedding(vocab_size, d_hidden)
+        self.encoder = nn.LSTM(d_hidden, d_hidden, batch_first=True)
+        self.decoder = nn.LSTM(d_hidden, d_hidden, batch_first=True)
+        if attention == "additive":
+            self.additive = AdditiveAttention(d_hidden, d_hidden, d_hidden)
+        self.output = nn.Linear(2 * d_hidden, vocab_size)
+
+    def forward(self, source, target_in):
+        states, (last, cell) = self.encoder(self.source_embedding(source))
+        hidden, _ = self.decoder(self.target_embedding(target_in), (last, cell))
+        if self.attention == "none":
+            context = last[0][:, None].expand_as(hidden)
+            return self.output(torch.cat([hidden, context], dim=-1)), None
+        look = dot_attention if self.attention == "dot" else self.additive
+        looks = [look(step, states) for step in hidden.unbind(dim=1)]
+        weights = torch.stack([weights for _, weights in looks], dim=1).detach()
+        context = weights @ states
+        return self.output(torch.cat([hidden, context], dim=-1)), weights
+
+
+@wrong(
+    check="seq2seq",
+    section=MODEL,
     sentence="the decoder gets the hidden state, and an empty cell. It needs both.",
 )
 class Seq2Seq(nn.Module):

@@ -1174,6 +1174,47 @@ class Transformer(nn.Module):
 @wrong(
     check="transformer",
     section=MODEL,
+    sentence="the matrix of the output is cut off from the graph (detach, .data or "
+    "no_grad): the vectors learn from the tokens that go in, and not from those that "
+    "come out.",
+)
+class Transformer(nn.Module):
+    def __init__(
+        self, vocab_size, d_model, num_heads, d_ff, num_layers, dropout=0.1, pad_id=0
+    ):
+        super().__init__()
+        self.pad_id = pad_id
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.embedding.weight, std=d_model ** (-0.5))
+        self.dropout = nn.Dropout(dropout)
+        sizes = {"d_model": d_model, "num_heads": num_heads, "d_ff": d_ff}
+        self.encoder = Encoder(num_layers, **sizes, dropout=dropout)
+        self.decoder = Decoder(num_layers, **sizes, dropout=dropout)
+
+    def embed(self, tokens):
+        d_model = self.embedding.embedding_dim
+        x = self.embedding(tokens) * math.sqrt(d_model)
+        return self.dropout(x + sinusoidal_positions(x.shape[1], d_model).to(x))
+
+    def encode(self, source):
+        return self.encoder(self.embed(source), padding_mask(source, self.pad_id))
+
+    def decode(self, target_in, memory, source):
+        causal = causal_mask(target_in.shape[1]).to(target_in.device)
+        masks = (
+            combine_masks(causal, padding_mask(target_in, self.pad_id)),
+            padding_mask(source, self.pad_id),
+        )
+        x = self.decoder(self.embed(target_in), memory, *masks)
+        return x @ self.embedding.weight.detach().T
+
+    def forward(self, source, target_in):
+        return self.decode(target_in, self.encode(source), source)
+
+
+@wrong(
+    check="transformer",
+    section=MODEL,
     sentence="the sinusoids are multiplied by the root of d_model as well. Multiply "
     "the vectors first, then add the positions.",
 )
@@ -2619,6 +2660,28 @@ def warmup_rate(step, d_model, warmup=4000):
     if step == 0:
         raise ValueError(f"step is {step}; steps count from 1.")
     return d_model ** (-0.5) * min(step ** (-0.5), step * warmup ** (-1.5))
+
+
+@wrong(
+    check="translate",
+    section=WRITE,
+    sentence="the source is read again for every token. Encode it once, before the "
+    "loop, and keep the memory.",
+)
+def translate(model, source, begin_id, end_id, max_len):
+    was_training = model.training
+    model.eval()
+    target = torch.full((len(source), 1), begin_id, device=source.device)
+    ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)
+    for _ in range(max_len):
+        following = model(source, target)[:, -1].argmax(dim=-1)
+        following = following.masked_fill(ended, model.pad_id)
+        target = torch.cat([target, following[:, None]], dim=1)
+        ended = ended | (following == end_id)
+        if ended.all():
+            break
+    model.train(was_training)
+    return target[:, 1:]
 
 
 @wrong(

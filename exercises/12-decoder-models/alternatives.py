@@ -81,6 +81,29 @@ class GPT(nn.Module):
         return torch.einsum("bsd,vd->bsv", x, self.tokens.weight)
 
 
+@right("the head is there first, and lends its matrix to the tokens")
+class GPT(nn.Module):
+    def __init__(
+        self, vocab_size, d_model, num_layers, num_heads, max_len, norm_first=False
+    ):
+        super().__init__()
+        self.head = nn.Linear(d_model, vocab_size, bias=False)
+        self.tokens = nn.Embedding(vocab_size, d_model)
+        self.tokens.weight = self.head.weight
+        self.positions = nn.Embedding(max_len, d_model)
+        self.blocks = nn.ModuleList(
+            GPTBlock(d_model, num_heads, norm_first) for _ in range(num_layers)
+        )
+        self.norm = LayerNorm(d_model) if norm_first else nn.Identity()
+
+    def forward(self, tokens):
+        seq = tokens.shape[-1]
+        x = self.tokens(tokens) + self.positions(torch.arange(seq).to(tokens))
+        for block in self.blocks:
+            x = block(x, causal_mask(seq).to(tokens.device))
+        return self.head(self.norm(x))
+
+
 @right("a mask for the longest text, cut to size")
 class GPT(nn.Module):
     def __init__(

@@ -210,6 +210,31 @@ class GPT(nn.Module):
 
 @wrong(
     check="gpt",
+    section=BLOCK,
+    sentence="the head's matrix is cut off from the graph (detach, .data or no_grad): "
+    "the vectors learn from the tokens that go in, and not from those that come out.",
+)
+class GPT(nn.Module):
+    def __init__(
+        self, vocab_size, d_model, num_layers, num_heads, max_len, norm_first=False
+    ):
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, d_model)
+        self.positions = nn.Embedding(max_len, d_model)
+        self.blocks = nn.ModuleList(
+            GPTBlock(d_model, num_heads, norm_first) for _ in range(num_layers)
+        )
+        self.norm = LayerNorm(d_model) if norm_first else nn.Identity()
+
+    def forward(self, tokens):
+        x = self.tokens(tokens) + self.positions.weight[: tokens.shape[1]]
+        for block in self.blocks:
+            x = block(x, causal_mask(tokens.shape[1]).to(tokens.device))
+        return self.norm(x) @ self.tokens.weight.detach().T
+
+
+@wrong(
+    check="gpt",
     section=NORM,
     sentence="GPT has a final norm as well. Its last block ends with a norm already; "
     "only GPT-2 needs one.",
