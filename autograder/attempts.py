@@ -3,14 +3,13 @@
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from autograder.archive import Entry, Refused, composed, inner_entries
 from autograder.errors import CourseError
 from autograder.lms import Arrival, Owner, is_download
-from autograder.mend import FILES, time_in
+from autograder.mend import FILES, SUBMISSION_BYTES, time_in
 
-SUBMISSION_BYTES = 200_000_000
 STAMP = "timestamp.txt"
 
 
@@ -18,13 +17,14 @@ STAMP = "timestamp.txt"
 class Attempt:
     """The newest attempt of one student.
 
-    Whose it is, its files by path, when it came if that is known, what was left out
-    as older, and what was refused.
+    Whose it is, its files by path, when it came if that is known, Canvas's number of
+    its last file, what was left out as older, and what was refused.
     """
 
     owner: Owner
     files: dict[tuple[str, ...], Entry] = field(default_factory=dict)
     time: datetime | None = None
+    order: int = 0
     older: list[str] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
 
@@ -41,7 +41,8 @@ def newest(
         kept = _newest_of_canvas(handed_in, set(released))
     else:
         kept = _newest_by_date(handed_in)
-    attempt = Attempt(handed_in[0].owner, time=_time_of(kept))
+    last = max(file.order for file in kept)
+    attempt = Attempt(handed_in[0].owner, time=_time_of(kept), order=last)
     entries = {id(file.entry) for file in kept}
     attempt.older += [str(f.entry) for f in handed_in if id(f.entry) not in entries]
     _choose(_placed(kept, attempt), attempt)
@@ -179,7 +180,8 @@ def _seconds(entry: Entry) -> float:
 def _date(files: list[Arrival], due: datetime | None, attempt: Attempt) -> None:
     """Find out when the attempt came; a date that Canvas contradicts does not count.
 
-    Canvas says itself what was late, and dates its files by the download.
+    Canvas says itself what was late, but not by how much, and dates its files by the
+    download. So what is late came one second late.
     """
     if stamp := attempt.files.get((STAMP,)):  # nbgrader's own
         attempt.time = time_in(stamp.read())
@@ -189,6 +191,8 @@ def _date(files: list[Arrival], due: datetime | None, attempt: Attempt) -> None:
         late = any(file.late for file in files)
         if late != (attempt.time.astimezone(UTC) > due):
             attempt.time = None
+        elif late:
+            attempt.time = due + timedelta(seconds=1)
 
 
 def _time_of(files: list[Arrival]) -> datetime | None:

@@ -1,13 +1,13 @@
 """A class folder: nbgrader's own layout, with the course's settings."""
 
 import contextlib
+import errno
 import json
 import os
 import re
 import shutil
 import sqlite3
 import sys
-import tempfile
 import warnings
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,12 +26,23 @@ from autograder.database import (
     gradebook_url,
     use_gradebook,
 )
-from autograder.errors import CourseError
+from autograder.errors import CourseError, MachineFault
 from autograder.exercise import Exercise
 from autograder.results import write_whole
+from autograder.sandbox.server import NOT_STARTED
 
 # nbgrader builds its rows in an order that SQLAlchemy 2 remarks on; they are saved.
 warnings.filterwarnings("ignore", category=SAWarning)
+
+#: Of the machine: a disk, a process table or a gradebook that does not do its part.
+FAULTS = {
+    errno.EIO, errno.ENFILE, errno.EMFILE, errno.ENOSPC, errno.EDQUOT, errno.EROFS,
+    errno.EAGAIN, errno.ENOMEM,
+}  # fmt: skip
+FAULT = re.compile(
+    rf"{NOT_STARTED}|[\w.]*OperationalError"
+    rf"|OSError: \[Errno ({'|'.join(map(str, sorted(FAULTS)))})\]"
+)
 
 CONFIG = "nbgrader_config.py"
 CONFIG_TEXT = '''\
@@ -72,7 +83,7 @@ def configure(c: Config, root: Path) -> None:
     c.Autograde.autograde_preprocessors = [execute, clean, *stock[1:-1]]
     ahead = [] if trusted else ["autograder.boundary.execute.StartAhead"]
     sanitize = _names(Autograde.sanitize_preprocessors)
-    c.Autograde.sanitize_preprocessors = [*ahead, *sanitize]
+    c.Autograde.sanitize_preprocessors = ["autograder.mend.Mend", *ahead, *sanitize]
     c.ClearMetadataPreprocessor.preserve_nb_metadata_mask = {
         ("language_info", "name"),
         ("computing",),
@@ -150,7 +161,8 @@ class Classroom:
         config = self.config()
         config.CourseDirectory.submitted_directory = submitted
         if submitted != "submitted":  # prepared by us, from the released notebook
-            config.Autograde.sanitize_preprocessors.pop()
+            steps = config.Autograde.sanitize_preprocessors
+            config.Autograde.sanitize_preprocessors = steps[1:-1]
         return NbGraderAPI(CourseDirectory(config=config), config=config)
 
     @contextlib.contextmanager
@@ -197,17 +209,17 @@ class Classroom:
 
         write_source(exercise, self.root / "source" / exercise.name)
         released = self.root / "release" / exercise.name
-        with tempfile.TemporaryDirectory(dir=self.root) as kept:
-            if released.exists():
-                shutil.copytree(released, Path(kept) / "release")
-            api = self.api()
-            result = api.generate_assignment(exercise.name, force=True, create=True)
-            if not result["success"]:
-                if (Path(kept) / "release").exists():
-                    shutil.copytree(
-                        Path(kept) / "release", released, dirs_exist_ok=True
-                    )
-                raise CourseError(refusal(result))
+        kept = self.root / "course" / exercise.name / "released-before"
+        if released.exists():  # else a killed run may have left it there
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(released, kept)
+        api = self.api()
+        result = api.generate_assignment(exercise.name, force=True, create=True)
+        if not result["success"] and kept.exists():
+            shutil.copytree(kept, released, dirs_exist_ok=True)
+        shutil.rmtree(kept, ignore_errors=True)
+        if not result["success"]:
+            raise CourseError(refusal(result))
         with self.gradebook() as gradebook:
             add_indexes(gradebook)
             if due is not None:
@@ -223,6 +235,15 @@ class Classroom:
         if path.exists():
             with contextlib.closing(sqlite3.connect(path, timeout=60)) as connection:
                 connection.execute("PRAGMA journal_mode=WAL")
+
+
+def failure(result: dict) -> CourseError:
+    """Make an error of what nbgrader did not do; MachineFault where none is to blame.
+
+    nbgrader keeps no exception, only the text of its log.
+    """
+    reason = refusal(result)
+    return (MachineFault if FAULT.match(reason) else CourseError)(reason)
 
 
 def refusal(result: dict) -> str:

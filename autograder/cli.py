@@ -628,6 +628,11 @@ def main() -> None:
     except KeyboardInterrupt:
         err.print("course: stopped. Run it again to go on.")
         sys.exit(FAILED)
+    except OSError as error:
+        if os.environ.get("COURSE_DEBUG"):
+            raise
+        err.print(f"course: {error}. Mend that, and run it again.", markup=False)
+        sys.exit(FAILED)
 
 
 if __name__ == "__main__":

@@ -82,12 +82,17 @@ def _collect(classroom, assignment: str, entries, refused, roster) -> Collected:
     (classroom.root / "submitted").mkdir(exist_ok=True)
     _heal(classroom, assignment)
     students = _students(classroom, arrivals, roster, report)
-    _remember(classroom, assignment, students)
-    due = _due(classroom, assignment)
+    _remember(classroom, assignment, students, {})
+    due, known = _due(classroom, assignment), identities(classroom, assignment)
+    orders = {}
     for student in sorted(students):
         target = classroom.root / "submitted" / student / assignment
         try:
             attempt = newest(students[student], released, due)
+            last = known.get(student, {}).get("canvas_file", 0)
+            if attempt.order < last:
+                raise CourseError(f"a newer attempt is there, Canvas's file {last}")
+            orders[student] = attempt.order
             place = report.new if install(attempt, target) else report.unchanged
             place.append(student)
         except CourseError as error:
@@ -95,6 +100,7 @@ def _collect(classroom, assignment: str, entries, refused, roster) -> Collected:
         else:
             report.older += attempt.older
             report.refused += attempt.refused
+    _remember(classroom, assignment, students, orders)
     return report
 
 
@@ -196,11 +202,20 @@ def _one_name(group: list[Arrival]) -> None:
         raise CourseError(f"one number with several names: {', '.join(names)}")
 
 
-def _remember(classroom, assignment: str, students: dict[str, list[Arrival]]) -> None:
-    """Keep what the LMS calls each student; the export gives it back."""
+def _remember(classroom, assignment: str, students, orders: dict[str, int]) -> None:
+    """Keep what the LMS calls each student, and Canvas's number of their last file.
+
+    The export gives the first back; the second tells an older download.
+    """
     owners = {student: group[0].owner for student, group in students.items()}
-    known = {s: _identity(owner) for s, owner in owners.items() if owner.lms}
     before = identities(classroom, assignment)
+    known = {
+        student: before.get(student, {})
+        | _identity(owner)
+        | ({"canvas_file": orders[student]} if orders.get(student) else {})
+        for student, owner in owners.items()
+        if owner.lms
+    }
     if before | known != before:
         path = classroom.root / "course" / assignment / "collected.json"
         write_whole(path, json.dumps(before | known, indent=1, ensure_ascii=False))

@@ -16,21 +16,22 @@ from functools import partial
 from pathlib import Path
 
 from nbgrader.api import MissingEntry
+from sqlalchemy.exc import OperationalError
 
 from autograder import mend
-from autograder.classroom import Classroom, refusal
+from autograder.classroom import FAULTS, Classroom, failure
 from autograder.database import quicken
-from autograder.errors import CourseError
+from autograder.errors import CourseError, MachineFault
 from autograder.marks import columns, grade_rows
 from autograder.results import (
     FAILED,
     NOTED,
     Result,
     ResultStore,
+    on_disk,
     read_cells,
     whole_file,
 )
-from autograder.sandbox.server import NOT_STARTED
 from autograder.texts import printable, writable, writable_in
 from autograder.workers import TRIES, Processes, spread
 
@@ -52,8 +53,15 @@ def grade(
     ``again`` grades all of them; ``crew`` takes the place of ``workers`` processes.
     Each result is on disk before the next submission of its worker starts. Returns
     the results of all students, sorted, without their cells; raises CourseError when
-    a named student has handed nothing in.
+    a named student has handed nothing in, or the assignment is not released.
     """
+    released = classroom.root / "release" / assignment
+    for name in notebooks_of(classroom, assignment):
+        if not (released / name).is_file():
+            raise CourseError(
+                f"{assignment} is not released whole: expected {released / name}. "
+                f"Release it with: course release {assignment} --class {classroom.root}"
+            )
     submitted = classroom.students(assignment)
     if missing := sorted(set(students or []) - set(submitted)):
         raise CourseError(
@@ -116,7 +124,7 @@ def grade_alone(root: Path, assignment: str, student: str) -> Result:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for pause in (1, 5, 0):
             result = grade_one(root, assignment, student)
-            if "OperationalError" not in result.why:
+            if result.digest or "OperationalError" not in result.why:
                 return result
             time.sleep(pause)
         store.path(student).unlink(missing_ok=True)
@@ -133,19 +141,23 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
     store = ResultStore(classroom.root, assignment)
     result = Result(student, assignment, digest_of(classroom, assignment, student))
     try:
-        if re.search(r"""[*?\[\]<>"\\\x00-\x1f]""", student):
+        if re.search(r"""[*?\[\]<>"\\\x00-\x1f]|^\s|\s$""", student):
             raise CourseError(
-                "the student's id holds one of * ? [ ] < > \" \\ or a line break"
+                "the student's id holds one of * ? [ ] < > \" \\ or a line break, or "
+                "begins or ends with a space"
             )
         before = store.load(student)
         old, read = marks_before(classroom, assignment, student)
+        begun = store.begin(student, {"old": old, "read": sorted(read)})
+        old, read = begun["old"], read.union(begun["read"])
         result.notes += prepared(classroom, assignment, student)
         api = classroom.api(submitted=f"course/{assignment}/prepared")
         answer = api.autograde(assignment, student, force=True, create=True)
         if not answer["success"]:
-            raise CourseError(refusal(answer))
+            raise failure(answer)
         for notebook in notebooks_of(classroom, assignment):
             path = classroom.root / "autograded" / student / assignment / notebook
+            on_disk(path)
             cells, computing = read_cells(path, store.fingerprints())
             result.cells |= cells
             result.computing = round(result.computing + computing, 2)
@@ -154,17 +166,25 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
         remember(classroom, assignment, student, old)
         result.notes += what_happened(result)
         result.status = NOTED if result.notes else result.status
-    except CourseError as error:
-        result.status, result.why = FAILED, str(error)
     except Exception as error:  # one submission must never end the batch
-        reason = printable(f"{type(error).__name__}: {error}")[:300]
-        result.status, result.why = FAILED, f"the grader could not handle it: {reason}"
+        result.status, result.why = FAILED, str(error)
+        if not isinstance(error, CourseError):
+            reason = printable(f"{type(error).__name__}: {error}")[:300]
+            result.why = f"the grader could not handle it: {reason}"
+        if _is_fault(error):
+            result.digest = ""  # it says nothing of the submission: try it next time
     result.why, result.notes = writable(result.why), writable_in(result.notes)
-    if NOT_STARTED in result.why:
-        result.digest = ""  # it says nothing of the submission: the next run tries it
     result.seconds = round(time.perf_counter() - started, 2)
     store.save(result)
+    if result.digest:
+        store.end(student)
     return result
+
+
+def _is_fault(error: Exception) -> bool:
+    """Tell whether the machine is to blame, and not what was handed in."""
+    fault = isinstance(error, MachineFault | OperationalError)
+    return fault or (isinstance(error, OSError) and error.errno in FAULTS)
 
 
 def marks_before(classroom, assignment: str, student: str) -> tuple:
@@ -240,15 +260,15 @@ def notebooks_of(classroom: Classroom, assignment: str) -> list[str]:
 
 def _is_new(classroom: Classroom, store: ResultStore, student: str) -> bool:
     result = store.load(student)
-    return result is None or result.digest != digest_of(
-        classroom, store.assignment, student
-    )
+    if result is None or store.was_killed(student):
+        return True
+    return result.digest != digest_of(classroom, store.assignment, student)
 
 
 def digest_of(classroom: Classroom, assignment: str, student: str) -> str:
     """Sum up all that a grade depends on: the submission and the assignment."""
     total = hashlib.sha256()
-    for folder in ("submitted/" + student, "source"):
+    for folder in ("submitted/" + student, "source", "release"):
         base = classroom.root / folder / assignment
         for path in sorted(base.rglob("*")):
             if path.is_file() and not path.is_symlink():
@@ -256,9 +276,16 @@ def digest_of(classroom: Classroom, assignment: str, student: str) -> str:
                 total.update(os.fsencode(path.relative_to(base)) + b"\0")
                 total.update(f"{size}\0".encode())
                 if size <= READ_AT_MOST:  # larger ones are not graded
-                    with path.open("rb") as file:
-                        total.update(hashlib.file_digest(file, "sha256").digest())
+                    total.update(_sum_of(path))
     return total.hexdigest()
+
+
+def _sum_of(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    except OSError as error:  # it may be read next time
+        return str(error.errno).encode()
 
 
 # --- what is written for people and programs ----------------------------------------
@@ -292,6 +319,6 @@ def write_grades(classroom: Classroom, assignment: str) -> Path:
 
 def harmless(value):
     """Keep a spreadsheet from running a text: put an apostrophe before a formula."""
-    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+    if isinstance(value, str) and value.startswith(tuple("=+-@\t\r\n＝＋－＠")):
         return "'" + value
     return value

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import stat
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell
+from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import parse_utc
 
 from autograder.errors import CourseError
@@ -25,6 +27,8 @@ from autograder.texts import first_line, writable
 
 NOTEBOOK_BYTES = 100_000_000
 FILE_BYTES, FILES = 50_000_000, 500
+SUBMISSION_BYTES = 200_000_000
+EXTRAS = 500  # cells of a learner's own that run
 TIME_BYTES = 200  # of a time that somebody may have written
 PICTURES = {"image/png", "image/jpeg", "image/gif"}
 
@@ -134,18 +138,22 @@ def _sort_out(cells, matched, own, notes):
     """Collect the answers by name, and extra cells by what they follow."""
     answers: dict[str, str] = {}
     extras = defaultdict(list)
-    after = None
+    after, count = None, 0
     for place, cell in enumerate(cells):
         name = matched.get(place)
         if name is None:
             if cell.cell_type == "code" and cell.source.strip():
-                extras[after].append(new_code_cell(cell.source))
+                count += 1
+                if count <= EXTRAS:
+                    extras[after].append(new_code_cell(cell.source))
             continue  # plain text is the instructor's, or plays no part
         after = name
         if not _about(own[name]).get("solution"):
             if name in answers:
                 notes.append(f"{name} was there twice: it counts once")
             answers.setdefault(name, own[name].source)
+        elif name in answers and _bare(cell.source) == _bare(own[name].source):
+            notes.append(f"{name} was there twice: the untouched one was left out")
         elif name in answers and _bare(answers[name]) != _bare(own[name].source):
             notes.append(f"{name} was there twice: both ran, in their order")
             extras[name].append(new_code_cell(cell.source))
@@ -153,6 +161,8 @@ def _sort_out(cells, matched, own, notes):
             if name in answers:
                 notes.append(f"{name} was there twice: the untouched one was left out")
             answers[name] = cell.source
+    if count > EXTRAS:
+        notes.append(f"{count - EXTRAS} more cells than the {EXTRAS} that run: ignored")
     return answers, extras
 
 
@@ -224,6 +234,37 @@ def _list(names: list[str]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if names[6:] else "")
 
 
+class Mend(NbGraderPreprocessor):
+    """Mend what nbgrader itself takes from ``submitted``; `course grade` has done so.
+
+    It is the first of ``Autograde.sanitize_preprocessors``: nothing that a submission
+    says of its cells reaches the others.
+    """
+
+    def preprocess(self, nb, resources):
+        """Give the released notebook with the answers of the one handed in.
+
+        Raises CourseError when it is a link, or no answer can be told from another.
+        """
+        course, about = self.parent.parent.coursedir, resources["nbgrader"]
+        student, assignment, name = (
+            about[key] for key in ("student", "assignment", "notebook")
+        )
+        place = lambda step, whose: Path(course.format_path(step, whose, assignment))
+        submitted = place(course.submitted_directory, student)
+        if (submitted / f"{name}.ipynb").is_symlink():
+            raise CourseError(f"{name}.ipynb is a link. Expected a notebook.")
+        for path in submitted.rglob("*"):
+            if path.is_symlink():  # nbgrader has copied what it leads to
+                copied = place(course.autograded_directory, student)
+                (copied / path.relative_to(submitted)).unlink(missing_ok=True)
+        model = place(course.release_directory, ".") / f"{name}.ipynb"
+        mended = mend(sound(nb), nbformat.v4.reads(model.read_text("utf-8")))
+        for note in mended.notes:
+            self.log.warning("%s: %s", student, note)
+        return mended.notebook, resources
+
+
 # --- files ----------------------------------------------------------------------------
 
 
@@ -269,23 +310,31 @@ def _is_notebook(path: Path) -> bool:
 def read(path: Path) -> nbformat.NotebookNode:
     """Read a notebook in any usual encoding and version; CourseError says why not."""
     raw = path.read_bytes()
-    for encoding in ("utf-8-sig", "utf-16", "latin-1"):
+    wide = raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or b"\0" in raw[:4]
+    for encoding in ("utf-16" if wide else "utf-8-sig", "latin-1"):
         try:
             text = raw.decode(encoding)
             break
         except UnicodeDecodeError:
             continue
     try:
-        notebook = nbformat.reads(text, as_version=4)
-        for cell in notebook.cells:
-            if not isinstance(cell.get("source", ""), str):
-                raise ValueError("a cell whose source is not text")
-            cell.source = writable(cell.get("source", ""))
-            cell.metadata = cell.get("metadata") or nbformat.from_dict({})
-        return notebook
+        return sound(nbformat.reads(text, as_version=4))
     except Exception as error:  # nbformat raises many kinds
         reason = _odd_cell(text) or first_line(error)[:150]
         raise CourseError(f"{path.name} is not a whole notebook: {reason}") from error
+
+
+def sound(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Give a notebook whose cells have texts that can be written, and metadata.
+
+    Raises ValueError when the source of a cell is no text.
+    """
+    for cell in notebook.cells:
+        if not isinstance(cell.get("source", ""), str):
+            raise ValueError("a cell whose source is not text")
+        cell.source = writable(cell.get("source", ""))
+        cell.metadata = cell.get("metadata") or nbformat.from_dict({})
+    return notebook
 
 
 def _odd_cell(text: str) -> str:
@@ -318,7 +367,7 @@ def time_in(stamp: bytes) -> datetime | None:
 
 def _files(folder: Path) -> tuple[list[str], list[Path]]:
     """List the plain files of a submission within the bounds, and note the others."""
-    notes, found, left_out = [], [], 0
+    notes, found, left_out, total = [], [], 0, 0
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(n for n in folders if not n.startswith((".", "__")))
         for name in sorted(names):
@@ -331,10 +380,16 @@ def _files(folder: Path) -> tuple[list[str], list[Path]]:
                 notes.append(
                     f"{writable(name)} has {about.st_size / 1e6:.0f} MB: ignored"
                 )
+            elif not os.access(path, os.R_OK):
+                notes.append(f"{writable(name)} cannot be read: ignored")
             elif len(found) >= FILES and not _is_notebook(path):
                 left_out += 1
+            elif total + about.st_size > SUBMISSION_BYTES and not _is_notebook(path):
+                most = SUBMISSION_BYTES / 1e6
+                notes.append(f"{writable(name)} goes over {most:.0f} MB: ignored")
             elif not name.startswith("."):
                 found.append(path)
+                total += about.st_size
     if left_out:
         notes.append(f"{left_out} files over {FILES}: ignored")
     return notes, found

@@ -67,6 +67,29 @@ class ResultStore:
         """Write a result so that it is there whole, or not at all."""
         write_whole(self.path(result.student), json.dumps(asdict(result)))
 
+    def begin(self, student: str, about: dict) -> dict:
+        """Keep what is known of a student before a regrade, until :meth:`end`.
+
+        Gives what a run that was killed has kept, if there is such a thing.
+        """
+        path = self._begun(student)
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, json.JSONDecodeError):
+            write_whole(path, json.dumps(about))
+            return about
+
+    def end(self, student: str) -> None:
+        """Forget what :meth:`begin` has kept: the result is saved."""
+        self._begun(student).unlink(missing_ok=True)
+
+    def was_killed(self, student: str) -> bool:
+        """Tell whether the grading of a student has begun and not ended."""
+        return self._begun(student).exists()
+
+    def _begun(self, student: str) -> Path:
+        return self.folder / "begun" / self.path(student).name
+
     def all(self) -> "Results":
         """Give every result, sorted by student."""
         return Results(self)
@@ -108,7 +131,15 @@ def whole_file(path: Path) -> Iterator[IO[str]]:
         "w", encoding="utf-8", errors="backslashreplace", newline=""
     ) as file:
         yield file
+        file.flush()
+        os.fsync(file.fileno())  # before the name changes: a power cut leaves no half
     beside.replace(path)
+
+
+def on_disk(path: Path) -> None:
+    """Have a file that is whole reach the disk, before anything refers to it."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def read_cells(

@@ -50,7 +50,7 @@ TEXT = {
     "weight_shape": "weights {name}: expected shape {expected} for x @ {name}, "
     "got {actual}",
     "no_gradient": "no gradient reaches input {position}",
-    "unlearned": "no gradient reaches {names}: training would not change them",
+    "unlearned": "no finite gradient reaches {names}: training would not work",
     "choice": "expected one of {choices}, got {actual!r}",
     "not_chosen": "not the right choice",
     "length": "expected {expected} results, got {actual}",
@@ -58,6 +58,9 @@ TEXT = {
     "where": " (in {function}, line {line}: {code})",
     "failed": "{name}: {failed} of {total} properties fail; see the report above",
 }
+
+#: How many numbers a result may have of which sums are taken.
+SKETCHED = 1_000_000
 
 #: Known mistakes of each check, filled in by the set-up cell of the notebook.
 MISTAKES: dict[str, list[dict]] = {}
@@ -305,7 +308,11 @@ def learns(layer: nn.Module, *inputs: Tensor) -> None:
     Raises Mismatch naming the parameters that no gradient reaches.
     """
     found = weight_gradients(layer, *inputs)
-    still = sorted(name for name, slope in found.items() if not slope.any())
+    still = sorted(
+        name
+        for name, slope in found.items()
+        if not (slope.any() and slope.isfinite().all())
+    )
     if still or not found:
         names = ", ".join(still) or "the layer: it has no parameters"
         outcome = {"kind": "unlearned", "got": still}
@@ -485,10 +492,9 @@ def _same_items(actual, expected, tolerance) -> None:
 
 def _same_tensor(actual, expected: Tensor, tolerance) -> None:
     actual = _plain(actual).detach()
-    outcome = {"kind": "value", **sketch(actual)}
     if actual.shape != expected.shape:
         shapes = {"expected": tuple(expected.shape), "actual": tuple(actual.shape)}
-        raise Mismatch([TEXT["shape"].format(**shapes)], outcome)
+        raise Mismatch([TEXT["shape"].format(**shapes)], _outcome(actual))
     problems = []
     bad = int((~torch.isfinite(actual)).sum())
     if bad:
@@ -502,7 +508,11 @@ def _same_tensor(actual, expected: Tensor, tolerance) -> None:
     if not bad:
         problems += _different_values(actual, expected, tolerance)
     if problems:
-        raise Mismatch(problems, outcome)
+        raise Mismatch(problems, _outcome(actual))
+
+
+def _outcome(actual: Tensor) -> dict:
+    return {"kind": "value", **sketch(actual)}
 
 
 def _different_values(actual: Tensor, expected: Tensor, tolerance) -> list[str]:
@@ -616,11 +626,12 @@ def outcome_of(error: BaseException) -> dict:
 def sketch(value: Tensor) -> dict:
     """Reduce a tensor to its shape and three weighted sums, enough to recognise it.
 
+    The sums of what is not finite, or larger than any expected result, are None.
     Shapes: any -> ``{"shape": [...], "sums": [3 numbers]}``.
     """
-    flat = value.detach().double().cpu().flatten()
     sums = [None] * 3
-    if bool(torch.isfinite(flat).all()):
+    if value.numel() <= SKETCHED and bool(torch.isfinite(value).all()):
+        flat = value.detach().double().cpu().flatten()
         places = torch.arange(len(flat), dtype=torch.float64, device="cpu")
         waves = [torch.cos(places * step + step) for step in (0.7, 1.9, 3.1)]
         sums = [float(f"{float(flat @ wave):.6g}") for wave in waves]

@@ -38,9 +38,16 @@ REASONS = {
     "wall": ("TimeLimit", "this took longer than is allowed, and was stopped"),
     "memory": ("MemoryLimit", "this used more memory than is allowed, and was stopped"),
     "protocol": ("ProtocolBroken", "the Python process sent what no kernel sends"),
-    "disk": ("DiskLimit", "this wrote where nothing may be written, and was stopped"),
+    "sockets": (
+        "SocketLimit",
+        "this opened too many sockets, and was stopped",
+    ),
     "output": ("OutputLimit", "this printed more than is allowed, and was stopped"),
     "exit": ("ProcessEnded", "the Python process ended here"),
+    "killed": (
+        "ProcessKilled",
+        "the Python process ended here: it was killed, each time",
+    ),
 }
 
 
@@ -53,6 +60,12 @@ class SplitExecute(Execute):
     cell_wall_seconds = Float(
         300.0, help="Time that one cell may take; generous, for a busy machine."
     ).tag(config=True)
+    notebook_cpu_seconds = Float(600.0, help="CPU time of all its cells.").tag(
+        config=True
+    )
+    notebook_wall_seconds = Float(1800.0, help="Time that all its cells take.").tag(
+        config=True
+    )
     memory_bytes = Int(4_000_000_000, help="Memory of one notebook.").tag(config=True)
     output_bytes = Int(2_000_000, help="Output of one cell that is kept.").tag(
         config=True
@@ -81,7 +94,9 @@ class SplitExecute(Execute):
 
     def start_pair(self, resources) -> "Pair":
         """Start a jail for a notebook, with the files beside it, and a checker."""
-        limits = replace(Limits(), memory=self.memory_bytes)
+        total = {"cpu_seconds": self.notebook_cpu_seconds}
+        total |= {"wall_seconds": self.notebook_wall_seconds}
+        limits = replace(Limits(), memory=self.memory_bytes, **total)
         folder = resources["metadata"].get("path", "")
         return Pair.start(limits, folder, self.cell_wall_seconds)
 
@@ -127,7 +142,7 @@ class SplitExecute(Execute):
                 reason = self._why_ended()
         else:
             reason = self._execute(cell, index)
-            if about.get("locked"):
+            if about.get("locked") and not about.get("solution"):
                 self._ask(cell, pair)
         if reason:
             started.close()
@@ -155,8 +170,10 @@ class SplitExecute(Execute):
         """
         started = self.km.provisioner.started
         started.wait(2.0)
-        if self.repeats and started.killed():
-            raise CourseError("Something ended the kernel")
+        if started.killed():
+            if self.repeats:
+                raise CourseError("Something ended the kernel")
+            return "killed"
         return started.why if started.why in REASONS else "exit"
 
     def _ask(self, cell, pair: "Pair") -> dict:
@@ -171,7 +188,7 @@ class SplitExecute(Execute):
             end = time.monotonic() + self.cell_wall_seconds + PATIENCE
             while not pair.channel.waits(BETWEEN) and time.monotonic() < end:
                 self._throw_away()
-            return writable_in(pair.channel.receive(BETWEEN)[0])
+            return writable_in(pair.channel.receive(max(0, end - time.monotonic()))[0])
         except (Gone, WireError):
             if self.repeats and pair.checker.wait(2.0) is not None:
                 raise CourseError("Something ended the checker") from None
@@ -380,13 +397,13 @@ def _is_sound(kind: str, content: dict) -> bool:
 
 
 def _size(content) -> int:
-    """Count the characters of a message's texts."""
+    """Count the characters of a message's texts, and a few for all else it holds."""
     if isinstance(content, str):
         return len(content)
     if isinstance(content, dict):
-        return sum(map(_size, content.values()))
+        return 8 + sum(map(_size, content)) + sum(map(_size, content.values()))
     if isinstance(content, (list, tuple)):
-        return sum(map(_size, content))
+        return 8 + sum(map(_size, content))
     return 8
 
 

@@ -168,8 +168,9 @@ def remote_error(reply: dict) -> Exception:
         writable(reply["error"])[:80],
         writable(reply.get("message", ""))[:2000],
     )
-    if name == "Mismatch" and isinstance(reply.get("outcome"), dict):
-        return checks.Mismatch([message], reply["outcome"])
+    outcome = reply.get("outcome")
+    if name == "Mismatch" and isinstance(outcome, dict):
+        return checks.Mismatch([message], {"kind": "error"} | outcome)
     kind = getattr(builtins, name, None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         kind = type(name if name.isidentifier() else "Error", (Exception,), {})

@@ -6,7 +6,6 @@ limits, and when it ends, everything in the jail ends with it.
 """
 
 import contextlib
-import itertools
 import json
 import os
 import re
@@ -26,7 +25,6 @@ from autograder.sandbox import linux
 
 HOME = "/home/student"
 COPIED_BYTES, COPIED_FILES = 64_000_000, 1000
-SHARED_BYTES, SHARED_FILES = 1_000_000, 50
 FIRST_UID = 200_000
 NOT_FOR_ANSWERS = (".ipynb", "/timestamp.txt")  # of what was handed in
 PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -42,8 +40,9 @@ class Limits:
     processes: int = 256
     file_size: int = 200_000_000
     disk: int = 256_000_000
-    cpu_seconds: float = 60.0
-    wall_seconds: float = 600.0
+    sockets: int = 200
+    cpu_seconds: float = 600.0
+    wall_seconds: float = 1800.0
 
 
 @dataclass
@@ -75,7 +74,8 @@ def enter(jail: Jail, control: socket.socket, kernel: Callable[[], None]) -> Non
         control.close()
         kernel()
         os._exit(0)
-    supervise(child, control, Budget(jail.limits, jail.run_folder))
+    close = lambda: _close(jail.run_folder)
+    supervise(child, control, Budget(jail.limits), close)
     os._exit(0)
 
 
@@ -118,6 +118,12 @@ def _build_root(jail: Jail) -> None:
         copy_files(jail.work, root + HOME)
     _give(root + HOME, jail.uid)
     _move_in(root)
+
+
+def _close(run_folder: str) -> None:
+    """Let nothing more be written where the kernel has made its sockets."""
+    flags = linux.BIND | linux.REMOUNT | linux.NO_SUID | linux.NO_DEV
+    linux.mount("", run_folder, flags=flags | linux.READ_ONLY)
 
 
 def _move_in(root: str) -> None:
@@ -258,12 +264,18 @@ def _maps_everybody() -> bool:
 # --- its end --------------------------------------------------------------------------
 
 
-def supervise(kernel: int, control: socket.socket, budget: "Budget") -> None:
+def supervise(
+    kernel: int,
+    control: socket.socket,
+    budget: "Budget",
+    close: Callable[[], None],
+) -> None:
     """Keep the limits of a jail until its kernel ends; then end all that is left.
 
     The grader may send ``{"signal": n}``, ``{"cpu": s, "wall": s}`` (a new allowance,
     from now on) and ``{"report": true}`` (it is told the CPU seconds used). When it
-    hangs up, the jail ends.
+    hangs up, the jail ends. ``close`` is called before the first allowance: after it
+    the kernel runs what a learner wrote.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -271,7 +283,7 @@ def supervise(kernel: int, control: socket.socket, budget: "Budget") -> None:
     _tell(control, {"started": True})
     while status is None:
         ready, _, _ = select.select([control], [], [], 0.1)
-        if ready and not _obey(control, kernel, budget):
+        if ready and not _obey(control, kernel, budget, close):
             why = "hung up"
             break
         status = _reap(kernel)
@@ -286,18 +298,26 @@ def supervise(kernel: int, control: socket.socket, budget: "Budget") -> None:
 class Budget:
     """How much the processes of a jail have used and may use.
 
-    ``shared`` is the one folder that they share with the host, for their sockets.
+    The limits of time are for the whole life of a kernel, from its first allowance on.
     """
 
-    def __init__(self, limits: Limits, shared: str):
+    def __init__(self, limits: Limits):
         self.limits = limits
-        self.shared = shared
-        self.allow(limits.cpu_seconds, limits.wall_seconds)
+        self.begun = False
+        self._whole()
+
+    def _whole(self) -> None:
+        """Begin to count the time that there is in all."""
+        self.cpu_end = self.last_cpu = _used()[0] + self.limits.cpu_seconds
+        self.wall_end = self.last_wall = time.monotonic() + self.limits.wall_seconds
 
     def allow(self, cpu: float, wall: float) -> None:
-        """Give a new allowance, counted from now."""
-        self.cpu_end = _used()[0] + cpu
-        self.wall_end = time.monotonic() + wall
+        """Give a new allowance, counted from now, within what is left in all."""
+        if not self.begun:
+            self.begun = True
+            self._whole()
+        self.cpu_end = min(_used()[0] + cpu, self.last_cpu)
+        self.wall_end = min(time.monotonic() + wall, self.last_wall)
 
     def exceeded(self) -> str:
         """Name the limit that is exceeded, or give an empty text."""
@@ -306,20 +326,16 @@ class Budget:
             return "cpu"
         if memory > self.limits.memory and _used(fairly=True)[1] > self.limits.memory:
             return "memory"
-        if _too_full(self.shared):
-            return "disk"
+        if _sockets() > self.limits.sockets:
+            return "sockets"
         return "wall" if time.monotonic() > self.wall_end else ""
 
 
-def _too_full(folder: str) -> bool:
-    """Tell whether more lies in a folder than a kernel's sockets and its settings."""
-    with contextlib.suppress(OSError):
-        entries = list(itertools.islice(os.scandir(folder), SHARED_FILES))
-        found = [entry.stat(follow_symlinks=False) for entry in entries]
-        size = sum(about.st_blocks * 512 for about in found)
-        folders = any(stat.S_ISDIR(about.st_mode) for about in found)
-        return folders or len(entries) >= SHARED_FILES or size > SHARED_BYTES
-    return False
+def _sockets() -> int:
+    """Count the sockets of this world: what waits in them is no process's memory."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/net/sockstat").read_text().split()[2])
+    return 0
 
 
 def _used(fairly: bool = False) -> tuple[float, int]:
@@ -352,7 +368,9 @@ def _held(process: str, fairly: bool) -> int:
     return 1024 * sum(map(int, re.findall(kinds, about, re.MULTILINE)))
 
 
-def _obey(control: socket.socket, kernel: int, budget: Budget) -> bool:
+def _obey(
+    control: socket.socket, kernel: int, budget: Budget, close: Callable[[], None]
+) -> bool:
     """Do what the grader says; False when it has hung up."""
     try:
         said = control.recv(4096)
@@ -367,6 +385,8 @@ def _obey(control: socket.socket, kernel: int, budget: Budget) -> bool:
     if "report" in order:
         _tell(control, {"used": _used()[0]})
     if "cpu" in order:
+        if not budget.begun:
+            close()
         budget.allow(order["cpu"], order["wall"])
     return True
 

@@ -16,11 +16,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.errors import CourseError
+from autograder.errors import MachineFault
 from autograder.sandbox.zygote import environment
 
 SOCKET = "COURSE_FORK_SERVER"  # names a running server's socket to worker processes
-NOT_STARTED = "This machine could not start"  # no fault of what was to be graded
+NOT_STARTED = "This machine could not start"
 STARTS = 3  # how often a fork server is started that ends before it is ready
 
 
@@ -36,13 +36,13 @@ class Started:
     used: float | None = None
 
     def confirm(self) -> None:
-        """Wait until it has started. Raises CourseError when it could not."""
+        """Wait until it has started. Raises MachineFault when it could not."""
         end = time.monotonic() + 30
         while not self.confirmed and self.status is None and time.monotonic() < end:
             self._listen(1.0)
         if not self.confirmed:
             why = self.why or "no answer in time"
-            raise CourseError(f"{NOT_STARTED} a {self.kind}: {why}")
+            raise MachineFault(f"{NOT_STARTED} a {self.kind}: {why}")
 
     def poll(self) -> int | None:
         """Give the exit status, or None while it runs."""
@@ -104,7 +104,7 @@ class ForkServer:
     def start(self, request: dict, sockets: list[socket.socket]) -> Started:
         """Have something forked off; what is given back confirms when it is there.
 
-        Raises CourseError when the server does not answer.
+        Raises MachineFault when the server does not answer.
         """
         control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -112,7 +112,7 @@ class ForkServer:
             numbers = [sock.fileno() for sock in sockets]
             socket.send_fds(control, [json.dumps(request).encode()], numbers)
         except OSError as error:
-            raise CourseError(f"{NOT_STARTED} a {request['kind']}: {error}") from error
+            raise MachineFault(f"{NOT_STARTED} a {request['kind']}: {error}") from error
         return Started(control, request["kind"])
 
 
@@ -155,7 +155,7 @@ def begin_fork_server() -> Callable[[], ForkServer]:
                     return ForkServer(str(path))
                 path.unlink(missing_ok=True)
                 starting = _start(path)
-        raise CourseError(f"{NOT_STARTED} the fork server; COURSE_DEBUG=1 shows why.")
+        raise MachineFault(f"{NOT_STARTED} the fork server; COURSE_DEBUG=1 shows why.")
 
     return ready
 

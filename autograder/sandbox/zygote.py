@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 SEED = 20170612  # the day "Attention Is All You Need" appeared; any fixed number does
-CHECKER_BYTES = 16_000_000_000  # of address space
+CHECKER_BYTES = 8_000_000_000  # of address space
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 IMPORTED_LATE = (  # by a kernel when it starts, and by its first traceback
     "tornado.platform.asyncio",
@@ -175,6 +175,7 @@ def _kernel(request: dict, descriptors: list[int]) -> None:
 
     agent.CHANNEL = Channel(socket.socket(fileno=descriptors[0]))
     os.dup2(0, 2)  # what a crash prints goes nowhere
+    import zmq
     from ipykernel.kernelapp import IPKernelApp
     from traitlets.config import Config
 
@@ -189,6 +190,10 @@ def _kernel(request: dict, descriptors: list[int]) -> None:
 
         def load_config_file(self, suppress_errors=None) -> None:
             pass
+
+        def init_iopub(self, context) -> None:
+            context.setsockopt(zmq.SNDHWM, 0)  # what is not read yet is not dropped
+            super().init_iopub(context)
 
     memory = Config(HistoryManager={"hist_file": ":memory:"})
     place = {"connection_file": request["connection_file"]}

@@ -141,7 +141,18 @@ CASES = {
     "fills the shared folder": (
         {"double": "import glob\nplace = glob.glob('/tmp/course-*/k-*')[0]\n"
          "f = open(place + '/x', 'wb')\nwhile True: f.write(b'x' * 1_000_000); f.flush()"},
-        AFTER, "nothing may be written"),
+        lost("test-double"), "Read-only"),
+    "a file without a name": (
+        {"double": "import glob, os\nplace = glob.glob('/tmp/course-*/k-*')[0]\n"
+         "os.posix_fallocate(os.open(place, os.O_TMPFILE | os.O_RDWR), 0, 200_000_000)"},
+        lost("test-double"), "Read-only"),
+    "many sockets": (
+        {"double": "import socket, time\nkept = [socket.socketpair() for _ in range(300)]\n"
+         "time.sleep(5)"}, AFTER, "too many sockets"),
+    "keys of many megabytes": (
+        {"double": "for i in range(9):\n"
+         "    display({'application/json': {'x' * 12_000_000 + str(i): 0}}, raw=True)"},
+        AFTER, "printed more"),
     "one long line": ({"double": "print('x' * 20_000_000)\n" + RIGHT["double"]}, FULL, ""),
     "prints for ever": ({"double": "while True: print('x' * 100_000)"}, AFTER, ""),
     "equal to everything": (
@@ -193,7 +204,7 @@ CASES = {
     "folders among the sockets": (
         {"double": "import glob, os, time\n"
          "os.makedirs(glob.glob('/tmp/course-*/k-*')[0] + '/a/b')\ntime.sleep(5)"},
-        AFTER, "nothing may be written"),
+        lost("test-double"), "Read-only"),
     "shared memory": (
         {"double": "import mmap, time\nm = mmap.mmap(-1, 2_500_000_000)\n"
          "for i in range(0, len(m), 4096): m[i] = 1\ntime.sleep(5)"}, AFTER, ""),

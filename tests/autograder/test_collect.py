@@ -294,6 +294,17 @@ def test_an_older_download_does_not_win(room, tmp_path):
     assert submitted(room) == {f"ada/{NOTEBOOK}": "new"}
 
 
+def test_an_older_download_of_canvas_does_not_win_without_a_date(room, tmp_path):
+    late = {"day": 14}  # after the due date, and not marked: the date is no help
+    new = zipped(tmp_path / "2.zip", {f"ada_1_200_{NOTEBOOK}": "new"}, **late)
+    old = zipped(tmp_path / "1.zip", {f"ada_1_100_{NOTEBOOK}": "old"}, **late)
+    collect(room, NAME, new)
+    assert stamp(room) is None
+    assert "a newer attempt is there" in reasons(collect(room, NAME, old))[0]
+    assert submitted(room) == {f"ada/{NOTEBOOK}": "new"}
+    assert collect(room, NAME, new).unchanged == ["ada"]
+
+
 def test_again_changes_nothing(room, tmp_path):
     files = LAYOUTS["canvas"] | {"b_9_9_work.zip": inner({NOTEBOOK: "b"})}
     source = zipped(tmp_path / "all.zip", files)
@@ -346,7 +357,7 @@ def test_nbgraders_own_time_is_kept(room, tmp_path, text):
     [
         ("", 10, "2021-03-10 12:00:00 UTC"),
         ("", 14, None),
-        ("_LATE", 14, "2021-03-14 12:00:00 UTC"),
+        ("_LATE", 14, "2021-03-12 23:59:01 UTC"),
         ("_LATE", 10, None),
     ],
 )

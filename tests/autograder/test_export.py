@@ -151,7 +151,7 @@ def test_what_the_download_said_is_given_back(room):
         "ben": Owner("carterben", "canvas", "34"),
     }
     arrivals = {s: [Arrival(None, owner, ("x",))] for s, owner in owners.items()}
-    _remember(room, NAME, arrivals)
+    _remember(room, NAME, arrivals, {})
     made = export(room, NAME, "moodle")
     rows = by_id(made.path)
     assert rows["ada"]["Identifier"] == "Participant 901"

@@ -1,16 +1,23 @@
 """Grading a small class: scores, statuses, files, and a second run."""
 
+import contextlib
 import csv
+import errno
 import json
 import re
+import shutil
+from concurrent.futures import Future
+from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
 import pytest
+from sqlalchemy.exc import OperationalError
 
-from autograder.classroom import Classroom
+from autograder import grade as grading
+from autograder.classroom import Classroom, failure
 from autograder.demo import DUE, fill_in, invent, make_class, right_answers
-from autograder.errors import CourseError
+from autograder.errors import CourseError, MachineFault
 from autograder.exercise import find_exercise
 from autograder.feedback import write_feedback
 from autograder.grade import digest_of, grade, harmless
@@ -83,10 +90,8 @@ def test_the_csv_is_rfc_4180_with_a_column_for_each_cell(classroom):
 
 
 def test_one_status_line_for_each_submission(classroom):
-    path = classroom.root / f"status-{NAME}.jsonl"
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    status = {line["student"]: line for line in lines}
-    assert len(lines) == 7
+    status = classroom_status(classroom)
+    assert len(status) == 7
     assert status["right"]["status"] == "graded" and status["right"]["seconds"] > 0
     assert status["renamed"]["status"] == "graded with notes"
     (note,) = status["renamed"]["notes"]
@@ -184,6 +189,95 @@ def test_a_long_name_has_a_result(tmp_path):
 def test_an_unknown_student_is_refused(classroom):
     with pytest.raises(CourseError, match="Nothing is handed in by nobody"):
         grade(classroom, NAME, students=["nobody"])
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        OperationalError("update", {}, Exception("database or disk is full")),
+    ],
+    ids=["the disk is full", "the gradebook is full"],
+)
+def test_what_the_machine_could_not_do_is_tried_again(classroom, monkeypatch, fault):
+    student = type(fault).__name__
+    hand_in(classroom, student, right_answers(EXERCISE))
+    monkeypatch.setattr(grading.time, "sleep", lambda seconds: None)
+
+    def fails(*_):
+        raise fault
+
+    with monkeypatch.context() as patch:
+        patch.setattr(grading, "prepared", fails)
+        patch.setattr(grading, "Processes", AtOnce)
+        grade(classroom, NAME, students=[student])
+        assert classroom_status(classroom)[student]["status"] == "failed"
+    done = []
+    grade(classroom, NAME, on_done=done.append)
+    assert [result.student for result in done] == [student]
+    assert float(rows(classroom)[student]["score"]) == 92
+    shutil.rmtree(classroom.root / "submitted" / student)
+
+
+class AtOnce:
+    """Workers that are this process."""
+
+    ended = ()
+
+    def __init__(self, count):
+        pass
+
+    @contextlib.contextmanager
+    def pool(self):
+        yield self.submit
+
+    def submit(self, task, item):
+        job = Future()
+        job.set_result(task(item))
+        return job
+
+    def size(self):
+        return 1
+
+
+def classroom_status(classroom):
+    path = classroom.root / f"status-{NAME}.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return {line["student"]: line for line in lines}
+
+
+def test_what_the_log_says_of_the_machine_is_no_fault_of_the_answer():
+    for line in ("OSError: [Errno 28] No space left", "sqlite3.OperationalError: full"):
+        assert isinstance(failure({"log": f"x\n    {line}\n"}), MachineFault)
+    said = "CourseError: Expected hw1.ipynb; found This machine could not start.ipynb"
+    assert not isinstance(failure({"log": said}), MachineFault)
+
+
+def test_a_regrade_that_was_killed_keeps_what_it_knew(tmp_path):
+    store = ResultStore(tmp_path, "hw1")
+    assert store.begin("ada", {"old": 3.0, "read": []}) == {"old": 3.0, "read": []}
+    assert store.was_killed("ada")
+    assert store.begin("ada", {"old": 5.0, "read": []})["old"] == 3.0
+    store.end("ada")
+    assert not store.was_killed("ada")
+
+
+def test_an_assignment_that_is_not_released_whole_is_not_graded(classroom):
+    released = classroom.root / "release" / NAME / f"{EXERCISE.notebook}.ipynb"
+    away = released.rename(released.with_suffix(".away"))
+    with pytest.raises(CourseError, match="is not released whole"):
+        grade(classroom, NAME)
+    away.rename(released)
+
+
+def test_a_file_that_cannot_be_read_ends_nothing(tmp_path, monkeypatch):
+    room = SimpleNamespace(root=tmp_path)
+    (tmp_path / "submitted" / "ada" / "hw1").mkdir(parents=True)
+    (tmp_path / "submitted" / "ada" / "hw1" / "closed.txt").write_text("x")
+    before = digest_of(room, "hw1", "ada")
+    refuse = lambda *_, **__: (_ for _ in ()).throw(PermissionError(13, "no"))
+    monkeypatch.setattr(Path, "open", refuse)
+    assert digest_of(room, "hw1", "ada") != before
 
 
 @pytest.mark.parametrize("value", ["=1+1", "+1", "-1", "@x", "\tx"])

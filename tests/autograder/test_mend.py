@@ -78,6 +78,21 @@ def test_an_answer_copied_before_editing_keeps_the_edited_one(handed_in, release
     is_whole(mend(handed_in, released).notebook, released)
 
 
+def test_an_untouched_copy_behind_the_answer_plays_no_part(handed_in, released):
+    stub = copy.deepcopy(released.cells[place_of(released, "softmax")])
+    handed_in.cells.insert(place_of(handed_in, "softmax") + 1, stub)
+    mended = mend(handed_in, released)
+    is_whole(mended.notebook, released)
+    assert mended.notes == ["softmax was there twice: the untouched one was left out"]
+
+
+def test_cells_of_ones_own_run_up_to_a_bound(handed_in, released):
+    handed_in.cells += [nbformat.v4.new_code_cell(f"x = {n}") for n in range(510)]
+    mended = mend(handed_in, released)
+    assert mended.notes == ["10 more cells than the 500 that run: ignored"]
+    assert len(mended.notebook.cells) == len(released.cells) + 500
+
+
 def test_deleted_cells_come_back_in_their_place(handed_in, released):
     gone = ("check-project", "set-up", "check-shuffle")
     handed_in.cells = [c for c in handed_in.cells if c.get("id") not in gone]
@@ -251,6 +266,26 @@ def test_half_a_character_in_an_answer_is_replaced(folder, released):
     path.write_text(text)
     _, target = prepared(folder, released)
     assert "My ? words." in (target / "self-attention.ipynb").read_text()
+
+
+@pytest.mark.parametrize("odd", ["", " "], ids=["even", "odd"])
+def test_an_old_encoding_is_read_whatever_its_length(folder, released, odd):
+    path = folder / "self-attention.ipynb"
+    text = json.dumps(json.loads(path.read_text()))
+    text = text.replace("My own words.", "Caf\xe9.")
+    path.write_bytes((text + " " * (len(text) % 2) + odd).encode("latin-1"))
+    _, target = prepared(folder, released)
+    assert "Caf\xe9." in (target / "self-attention.ipynb").read_text(encoding="utf-8")
+
+
+def test_files_are_taken_up_to_a_bound(folder, released):
+    for number in range(6):
+        with (folder / f"{number}.bin").open("wb") as file:
+            file.truncate(45_000_000)
+    notes, target = prepared(folder, released)
+    assert notes == [f"{n}.bin goes over 200 MB: ignored" for n in (4, 5)]
+    assert len(list(target.glob("*.bin"))) == 4
+    is_whole(nbformat.read(target / "self-attention.ipynb", 4), released)
 
 
 def test_links_large_and_many_files_are_left_out(folder, released, tmp_path):

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
+import test_attacks
 from nbformat.v4 import new_code_cell, new_output
 
 from autograder.classroom import refusal
@@ -275,3 +276,69 @@ def test_source_as_it_was_written_is_released(other_class, spoil):
     spoil(lambda folder, notebook, exercise: [])
     result = other_class.api().generate_assignment(NAME, force=True, create=True)
     assert result["success"] is True, refusal(result)
+
+
+# --- hostile submissions, graded by nbgrader's own command ------------------------
+
+
+@pytest.fixture
+def two_cells(tmp_path):
+    """Return a class with a small assignment, its released notebook, and a mark.
+
+    Nothing in a submission may be able to write the mark: it lies outside every jail.
+    """
+    room, released = test_attacks.new_class(tmp_path / "class")
+    return SimpleNamespace(room=room, released=released, mark=tmp_path / "mark")
+
+
+def graded_by_stock(case, notebook):
+    """Hand in a notebook and let nbgrader autograde it; give the marks."""
+    path = case.room.root / "submitted" / "eve" / test_attacks.NAME / "hw1.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+    result = case.room.api().autograde(test_attacks.NAME, "eve", create=True)
+    assert result["success"], result["log"]
+    with case.room.gradebook() as gradebook:
+        one = gradebook.find_submission_notebook("hw1", test_attacks.NAME, "eve")
+        return {grade.name: grade.auto_score for grade in one.grades}
+
+
+@pytest.mark.case(
+    "S4-stock",
+    "an answer that says it is a locked cell, to nbgrader's own command",
+    "it runs in the jail only",
+)
+@pytest.mark.parametrize("says", [{"locked": True}, {"grade": True, "points": 9}])
+def test_an_answer_that_says_it_is_the_graders_runs_in_the_jail_only(two_cells, says):
+    own = f"import os\nos.system('touch {two_cells.mark}')\n"
+    right = test_attacks.RIGHT
+    answers = right | {"square": own + right["square"]}
+    notebook = test_attacks.answered(two_cells.released, answers)
+    for cell in notebook.cells:
+        if cell.source.startswith(own):
+            cell.metadata["nbgrader"] |= says
+    marks = graded_by_stock(two_cells, notebook)
+    assert not two_cells.mark.exists()
+    assert {n: marks[n] for n in test_attacks.POINTS} == test_attacks.FULL
+
+
+@pytest.mark.case(
+    "S4-stock-links",
+    "links to the source in a submission, to nbgrader's own command",
+    "none of them is followed",
+)
+def test_links_to_the_source_are_not_followed(two_cells):
+    room, name = two_cells.room, test_attacks.NAME
+    source = room.root / "source" / name / "hw1.ipynb"
+    folder = room.root / "submitted" / "eve" / name
+    folder.mkdir(parents=True)
+    (folder / "data.txt").symlink_to(source)
+    spy = "def square(x):\n    return x * x if open('data.txt').read() else 0"
+    answers = test_attacks.RIGHT | {"square": spy}
+    notebook = test_attacks.answered(two_cells.released, answers)
+    assert graded_by_stock(two_cells, notebook)["test-square"] == 0
+    assert not (room.root / "autograded" / "eve" / name / "data.txt").exists()
+    (folder / "hw1.ipynb").unlink()
+    (folder / "hw1.ipynb").symlink_to(source)
+    result = room.api().autograde(name, "eve", force=True, create=True)
+    assert not result["success"] and "is a link" in refusal(result)

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch import nn
 
 from exercises import checks
 from exercises.checks import Check, CheckFailed, Mismatch, numbers, same
@@ -119,6 +120,52 @@ def test_gradient_asks_for_one():
         checks.gradient(lambda x: x.detach() * 2, torch.ones(3))
     found = checks.gradient(lambda x: 3 * x, torch.ones(3))
     torch.testing.assert_close(found, 3 * numbers(3, seed=99))
+
+
+class Twice(nn.Module):
+    """Two matrices, one behind the other; the first may be cut off from the graph."""
+
+    def __init__(self, cut=False):
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 2, bias=False), nn.Linear(2, 2)
+        self.cut = cut
+
+    def forward(self, x):
+        between = self.first(x)
+        return self.second(between.detach() if self.cut else between), None
+
+
+def test_gradients_are_held_against_small_steps():
+    x, names = numbers(4, 3, dtype=torch.float64), ["first.weight", "second.bias"]
+    told, measured = checks.told_and_measured(Twice().double(), x, by=names)
+    same(told, measured, 1e-6)
+    told, measured = checks.told_and_measured(Twice(cut=True).double(), x, by=names)
+    same(told[1], measured[1], 1e-6)
+    assert told[0] == 0 and measured[0].abs() > 0.01
+
+
+def test_what_does_not_learn_is_named():
+    checks.learns(Twice(), numbers(4, 3))
+    with pytest.raises(Mismatch, match=r"no finite gradient reaches first\.weight"):
+        checks.learns(Twice(cut=True), numbers(4, 3))
+    spoilt = Twice()
+    nn.init.constant_(spoilt.second.weight, torch.nan)
+    with pytest.raises(Mismatch, match=r"no finite gradient reaches first\.weight"):
+        checks.learns(spoilt, numbers(4, 3))
+
+
+def test_runs_of_a_part_are_counted():
+    three = lambda model, x: [model(x) for _ in range(3)]
+    model = Twice()
+    results, times = checks.times_run(three, model, "second", numbers(4, 3))
+    assert len(results) == times == 3
+    assert not model.second._forward_hooks
+
+
+def test_a_large_wrong_result_is_not_summed_up():
+    huge = torch.zeros(1, dtype=torch.int8).expand(1_000_001)
+    assert checks.sketch(huge) == {"shape": [1_000_001], "sums": [None] * 3}
+    assert checks.sketch(torch.ones(2))["sums"][0] is not None
 
 
 def test_weights_are_copied_by_name_however_they_are_kept():
