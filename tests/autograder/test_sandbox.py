@@ -1,5 +1,6 @@
 """The fork server: what it starts ends with its grader, and one restart serves all."""
 
+import itertools
 import socket
 import subprocess
 import sys
@@ -8,6 +9,8 @@ import time
 import pytest
 
 from autograder.boundary.channel import Channel
+from autograder.sandbox import jail
+from autograder.sandbox.jail import Budget, Limits
 from autograder.sandbox.server import fork_server
 
 ASK = """
@@ -79,3 +82,21 @@ def test_a_killed_server_is_started_again_once_for_all(tmp_path):
     while servers(path) and time.monotonic() < end:
         time.sleep(0.1)
     assert servers(path) == []
+
+
+def test_each_cell_has_its_time_and_the_notebook_has_its_own():
+    budget = Budget(Limits(wall_seconds=50))
+    budget.allow(5, 20)
+    begun = time.monotonic()
+    assert 19 < budget.wall_end - begun < 21
+    budget.last_wall = begun + 1  # much of it is used up
+    budget.allow(5, 20)
+    assert budget.wall_end == begun + 1
+
+
+def test_sockets_count():
+    before = jail._sockets()
+    pairs = [socket.socketpair() for _ in range(20)]
+    assert jail._sockets() >= before + 30  # others may have closed some meanwhile
+    for sock in itertools.chain(*pairs):
+        sock.close()
