@@ -41,7 +41,7 @@ FAULTS = {
 }  # fmt: skip
 FAULT = re.compile(
     rf"{NOT_STARTED}|[\w.]*OperationalError"
-    rf"|OSError: \[Errno ({'|'.join(map(str, sorted(FAULTS)))})\]"
+    rf"|\w+Error: \[Errno ({'|'.join(map(str, sorted(FAULTS)))})\]"
 )
 
 CONFIG = "nbgrader_config.py"

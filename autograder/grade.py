@@ -108,7 +108,9 @@ def given_up(classroom: Classroom, assignment: str, student: str) -> Result:
     digest = digest_of(classroom, assignment, student)
     why = f"the grader's process ended {TRIES + 1} times while it was graded"
     result = Result(student, assignment, digest, FAILED, why)
-    ResultStore(classroom.root, assignment).save(result)
+    store = ResultStore(classroom.root, assignment)
+    store.save(result)
+    store.end(student)
     return result
 
 

@@ -138,14 +138,12 @@ def _sort_out(cells, matched, own, notes):
     """Collect the answers by name, and extra cells by what they follow."""
     answers: dict[str, str] = {}
     extras = defaultdict(list)
-    after, count = None, 0
+    after = None
     for place, cell in enumerate(cells):
         name = matched.get(place)
         if name is None:
             if cell.cell_type == "code" and cell.source.strip():
-                count += 1
-                if count <= EXTRAS:
-                    extras[after].append(new_code_cell(cell.source))
+                extras[after].append(new_code_cell(cell.source))
             continue  # plain text is the instructor's, or plays no part
         after = name
         if not _about(own[name]).get("solution"):
@@ -161,8 +159,11 @@ def _sort_out(cells, matched, own, notes):
             if name in answers:
                 notes.append(f"{name} was there twice: the untouched one was left out")
             answers[name] = cell.source
-    if count > EXTRAS:
-        notes.append(f"{count - EXTRAS} more cells than the {EXTRAS} that run: ignored")
+    left = EXTRAS
+    for name, found in extras.items():
+        extras[name], left = found[: max(0, left)], left - len(found)
+    if left < 0:
+        notes.append(f"{-left} more cells than the {EXTRAS} that run: ignored")
     return answers, extras
 
 
@@ -244,7 +245,8 @@ class Mend(NbGraderPreprocessor):
     def preprocess(self, nb, resources):
         """Give the released notebook with the answers of the one handed in.
 
-        Raises CourseError when it is a link, or no answer can be told from another.
+        Raises CourseError when it is a link or not released, or when no answer can be
+        told from another.
         """
         course, about = self.parent.parent.coursedir, resources["nbgrader"]
         student, assignment, name = (
@@ -259,6 +261,8 @@ class Mend(NbGraderPreprocessor):
                 copied = place(course.autograded_directory, student)
                 (copied / path.relative_to(submitted)).unlink(missing_ok=True)
         model = place(course.release_directory, ".") / f"{name}.ipynb"
+        if not model.is_file():
+            raise CourseError(f"{name} is not released: expected {model}.")
         mended = mend(sound(nb), nbformat.v4.reads(model.read_text("utf-8")))
         for note in mended.notes:
             self.log.warning("%s: %s", student, note)
