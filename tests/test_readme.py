@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.boundary.execute import SplitExecute
 from autograder.demo import fill_in, right_answers
 from autograder.exercise import find_exercise
 from autograder.project import student_notebook
@@ -79,3 +80,11 @@ def test_every_link_and_folder_is_there():
         assert (ROOT / target).exists()
     for folder in re.findall(r"^\| `(\w+)/`", README, re.MULTILINE):
         assert (ROOT / folder).is_dir()
+
+
+def test_the_limits_that_the_teacher_reads_are_those_there_are():
+    page = (ROOT / "book" / "teaching.md").read_text(encoding="utf-8")
+    said = re.findall(r"c\.SplitExecute\.(\w+) = ([\d_]+)", page)
+    assert len(said) == 6
+    for name, value in said:
+        assert SplitExecute.class_traits()[name].default_value == float(value)
