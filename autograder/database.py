@@ -10,7 +10,7 @@ from nbgrader.preprocessors import overwritecells, saveautogrades
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, OperationalError
 
-from autograder.errors import CourseError
+from autograder.errors import CourseError, MachineFault
 from autograder.results import write_whole
 from autograder.texts import first_line
 
@@ -155,11 +155,11 @@ def quicken() -> None:
 
 @contextlib.contextmanager
 def answering():
-    """Turn what a database says that is away, or busy, into a CourseError."""
+    """Turn what a database says that is away, or busy, into a MachineFault."""
     try:
         yield
     except (OperationalError, ImportError) as error:
-        raise CourseError(
+        raise MachineFault(
             f"The gradebook does not answer: {first_line(error)}. Look at its server "
             "and at your password (~/.pgpass or PGPASSFILE), then run this again."
         ) from error
