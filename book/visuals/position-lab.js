@@ -6,6 +6,7 @@ import { format, make, radios } from "./attention-marks.js";
 import { CourseElement, define, draw, sentence, slider, spoken } from "./element.js";
 import { dot, rotate, sinusoidal, t5Bucket } from "./position-arithmetic.js";
 import { WORDS } from "./position-words.js";
+import chart from "./chart.css";
 import style from "./position-lab.css";
 
 const [WIDE, HIGH] = [440, 250];
@@ -13,7 +14,7 @@ const [LEFT, RIGHT, TOP, BOTTOM] = [64, 12, 34, 50];
 
 class PositionLab extends CourseElement {
   static words = WORDS;
-  static style = style;
+  static style = chart + style;
 
   // ---- what stands on the page -------------------------------------------------
 

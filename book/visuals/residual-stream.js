@@ -5,6 +5,7 @@
 import { format, make } from "./attention-marks.js";
 import { CourseElement, define, draw, sentence, slider, spoken } from "./element.js";
 import { WORDS } from "./stream-words.js";
+import chart from "./chart.css";
 import style from "./residual-stream.css";
 
 const WIDE = 440;
@@ -13,7 +14,7 @@ const [MIDDLE, HALF] = [82, 56]; // of the stream
 
 class ResidualStream extends CourseElement {
   static words = WORDS;
-  static style = style;
+  static style = chart + style;
 
   // ---- what stands on the page -------------------------------------------------
 

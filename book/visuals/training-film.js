@@ -6,6 +6,7 @@ import { format, labelled, make, shaded } from "./attention-marks.js";
 import { CourseElement, define, draw, sentence, slider, spoken } from "./element.js";
 import { unfold } from "./film-arithmetic.js";
 import { WORDS } from "./film-words.js";
+import chart from "./chart.css";
 import style from "./training-film.css";
 
 const WIDE = 320;
@@ -16,7 +17,7 @@ const PAUSE = 250; // milliseconds a frame
 
 class TrainingFilm extends CourseElement {
   static words = WORDS;
-  static style = style;
+  static style = chart + style;
 
   disconnectedCallback() {
     this.stop();
