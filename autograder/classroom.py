@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
-from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback, base
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config, PyFileConfigLoader
@@ -28,6 +28,7 @@ from autograder.database import (
 )
 from autograder.errors import CourseError, MachineFault
 from autograder.exercise import Exercise
+from autograder.mend import plain_files
 from autograder.results import write_whole
 from autograder.sandbox.server import NOT_STARTED
 
@@ -68,6 +69,7 @@ def configure(c: Config, root: Path) -> None:
     """
     _find_programs()
     root = Path(root).resolve()
+    base.find_all_files = plain_files(root)  # nbgrader would copy what links lead to
     c.CourseDirectory.root = str(root)
     c.CourseDirectory.db_url = gradebook_url(root)
     if c.CourseDirectory.db_url.startswith("postgresql"):

@@ -18,7 +18,7 @@ from autograder.errors import CourseError
 from autograder.grade import only_one
 from autograder.lms import MOODLE, Arrival, Owner, arrival, wrapping
 from autograder.mend import time_in
-from autograder.results import write_whole
+from autograder.results import read_json, write_whole
 from autograder.roster import Roster, folded, normal, safe_id
 
 
@@ -227,8 +227,7 @@ def _identity(owner: Owner) -> dict[str, str]:
 
 def identities(classroom: Classroom, assignment: str) -> dict[str, dict]:
     """Say what the LMS called each student when their work was collected."""
-    path = classroom.root / "course" / assignment / "collected.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return read_json(classroom.root / "course" / assignment / "collected.json")
 
 
 # --- where it goes --------------------------------------------------------------------
@@ -244,7 +243,10 @@ def install(attempt: Attempt, target: Path) -> bool:
         raise CourseError(f"{target} is a link: remove it")
     there = _time_there(target)
     if attempt.time and there and there > attempt.time.astimezone(UTC):
-        raise CourseError(f"a newer attempt is there, of {there:%Y-%m-%d %H:%M} UTC")
+        raise CourseError(
+            f"a newer attempt is there, of {there:%Y-%m-%d %H:%M} UTC; remove {target} "
+            "to take this one"
+        )
     files = _read(attempt)
     if target.exists() and files == _content(target):
         return False

@@ -36,6 +36,7 @@ from autograder.texts import printable, writable, writable_in
 from autograder.workers import TRIES, Processes, spread
 
 READ_AT_MOST = 1_000_000_000  # bytes of one file that count towards a digest
+TAIL = 100_000  # bytes at the end of the history, where a killed run has written
 
 
 def grade(
@@ -150,8 +151,10 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
             )
         before = store.load(student)
         old, read = marks_before(classroom, assignment, student)
-        begun = store.begin(student, {"old": old, "read": sorted(read)})
-        old, read = begun["old"], read.union(begun["read"])
+        known = {"old": old, "read": sorted(read), "at": datetime.now(UTC).isoformat()}
+        known["digest"] = before.digest if before else ""
+        begun = store.begin(student, known)
+        read = read.union(begun["read"])
         result.notes += prepared(classroom, assignment, student)
         api = classroom.api(submitted=f"course/{assignment}/prepared")
         answer = api.autograde(assignment, student, force=True, create=True)
@@ -163,9 +166,9 @@ def grade_one(root: Path, assignment: str, student: str) -> Result:
             cells, computing = read_cells(path, store.fingerprints())
             result.cells |= cells
             result.computing = round(result.computing + computing, 2)
-        if read and before and before.digest == result.digest:
+        if read and begun["digest"] == result.digest:
             keep_read(classroom, assignment, student, read)
-        remember(classroom, assignment, student, old)
+        remember(classroom, assignment, student, begun)
         result.notes += what_happened(result)
         result.status = NOTED if result.notes else result.status
     except Exception as error:  # one submission must never end the batch
@@ -205,15 +208,23 @@ def marks_before(classroom, assignment: str, student: str) -> tuple:
         return submission.score, read
 
 
-def remember(classroom, assignment: str, student: str, old: float | None) -> None:
-    """Add a line to the history when a regrade has changed a score."""
+def remember(classroom, assignment: str, student: str, begun: dict) -> None:
+    """Add a line to the history when a regrade has changed a score, once.
+
+    A regrade that was killed is the same one when it is run again.
+    """
     new, _ = marks_before(classroom, assignment, student)
-    if old is not None and new != old:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        line = {"student": student, "old": old, "new": new, "at": now}
-        path = classroom.root / "course" / assignment / "history.jsonl"
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+    if begun["old"] is None or new == begun["old"]:
+        return
+    line = {"student": student, "old": begun["old"], "new": new, "at": begun["at"]}
+    path = classroom.root / "course" / assignment / "history.jsonl"
+    text = json.dumps(line).encode()
+    with path.open("ab+") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+        there = file.read()
+        if text not in there.splitlines():
+            half = there and not there.endswith(b"\n")  # a power cut left half a line
+            file.write(b"\n" * bool(half) + text + b"\n")
 
 
 def keep_read(classroom, assignment: str, student: str, names: set[str]) -> None:

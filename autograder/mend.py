@@ -19,9 +19,9 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import parse_utc
+from nbgrader.utils import find_all_files, parse_utc
 
-from autograder.errors import CourseError
+from autograder.errors import CourseError, MachineFault
 from autograder.notebooks import as_json
 from autograder.texts import first_line, writable
 
@@ -254,12 +254,7 @@ class Mend(NbGraderPreprocessor):
         )
         place = lambda step, whose: Path(course.format_path(step, whose, assignment))
         submitted = place(course.submitted_directory, student)
-        if (submitted / f"{name}.ipynb").is_symlink():
-            raise CourseError(f"{name}.ipynb is a link. Expected a notebook.")
-        for path in submitted.rglob("*"):
-            if path.is_symlink():  # nbgrader has copied what it leads to
-                copied = place(course.autograded_directory, student)
-                (copied / path.relative_to(submitted)).unlink(missing_ok=True)
+        _no_links(submitted / f"{name}.ipynb", submitted, submitted.parent)
         model = place(course.release_directory, ".") / f"{name}.ipynb"
         if not model.is_file():
             raise CourseError(f"{name} is not released: expected {model}.")
@@ -267,6 +262,28 @@ class Mend(NbGraderPreprocessor):
         for note in mended.notes:
             self.log.warning("%s: %s", student, note)
         return mended.notebook, resources
+
+
+def _no_links(*paths: Path) -> None:
+    """Raise CourseError when one of these leads elsewhere."""
+    for path in paths:
+        if path.is_symlink():
+            raise CourseError(f"{path.name} is a link. Expected what it leads to.")
+
+
+def plain_files(root: Path):
+    """Make a function that lists files as nbgrader does, for it to copy them.
+
+    In all but the instructor's own folder it leaves out links and what is no file.
+    """
+
+    def find(path: str, exclude: list[str] | None = None) -> list[str]:
+        found = find_all_files(path, exclude)
+        if Path(path).resolve().is_relative_to(root / "source"):
+            return found
+        return [one for one in found if stat.S_ISREG(os.lstat(one).st_mode)]
+
+    return find
 
 
 # --- files ----------------------------------------------------------------------------
@@ -279,6 +296,7 @@ def prepare(folder: Path, released: dict[str, Path], target: Path) -> list[str]:
     large files and files that play no part are left out. Raises CourseError when
     there is no notebook that could be meant.
     """
+    _no_links(folder, folder.parent)
     notes, found = _files(folder)
     notebooks: dict[str, Path] = {}
     for path in filter(_is_notebook, found):
@@ -291,6 +309,8 @@ def prepare(folder: Path, released: dict[str, Path], target: Path) -> list[str]:
         if path is None:
             missing.append(name)
             continue
+        if not model.is_file():
+            raise MachineFault(f"{model} is missing: release the assignment again.")
         mended = mend(read(path), nbformat.v4.reads(model.read_text("utf-8")))
         notes += mended.notes
         (target / name).write_text(as_json(mended.notebook), encoding="utf-8")
@@ -303,7 +323,8 @@ def prepare(folder: Path, released: dict[str, Path], target: Path) -> list[str]:
         f"{name} is not part of the exercise: ignored" for name in sorted(notebooks)
     ]
     others = [p for p in found if not _is_notebook(p) and p.suffix != ".html"]
-    _copy_files(others, folder, target, notes)
+    own = {model.parent for model in released.values()}
+    _copy_files(others, folder, target, own, notes)
     return notes
 
 
@@ -437,16 +458,26 @@ def _close(one: str, other: str) -> bool:
 
 
 def _copy_files(
-    paths: list[Path], folder: Path, target: Path, notes: list[str]
+    paths: list[Path], folder: Path, target: Path, own: set[Path], notes: list[str]
 ) -> None:
-    """Copy the other files, such as data, under their own names."""
+    """Copy the other files, such as data, under their own names.
+
+    The files in the folders ``own`` are the instructor's: they will lie there too.
+    """
     for path in paths:
         if path.name == "timestamp.txt" and not _is_time(path):
             notes.append("timestamp.txt holds no time: ignored")
             continue
-        inside = target / path.relative_to(folder)
+        name = path.relative_to(folder)
+        inside = target / name
+        above = [model / part for model in own for part in name.parents]
+        if any(part.is_file() for part in above) or any(
+            (m / name).is_dir() for m in own
+        ):
+            notes.append(f"{name} is in the way: ignored")
+            continue
         try:
             inside.parent.mkdir(parents=True, exist_ok=True)
             inside.write_bytes(path.read_bytes())
         except OSError:  # a folder has the name of a notebook, or the other way round
-            notes.append(f"{path.relative_to(folder)} is in the way: ignored")
+            notes.append(f"{name} is in the way: ignored")

@@ -1,6 +1,7 @@
 """Notebooks written quickly: without line breaks, which Python encodes in C."""
 
 import json
+from pathlib import Path
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
@@ -26,6 +27,12 @@ class QuickExporter(NotebookExporter):
 
     The notebook was read for this alone, so that it need not be copied.
     """
+
+    def from_file(self, file_stream, resources=None, **kw):
+        """Read a notebook as `course grade` does, in any usual encoding."""
+        from autograder.mend import read  # which writes notebooks with this module
+
+        return self.from_notebook_node(read(Path(file_stream.name)), resources)
 
     def from_notebook_node(self, nb, resources=None, **kw):
         """Apply the preprocessors, and give the text of the file.

@@ -59,9 +59,10 @@ class ResultStore:
     def load(self, student: str) -> Result | None:
         """Read the result of a student; None when there is none that can be read."""
         try:
-            return Result(**json.loads(self.path(student).read_text(encoding="utf-8")))
-        except (FileNotFoundError, json.JSONDecodeError, TypeError):
+            result = Result(**read_json(self.path(student)))
+        except TypeError:
             return None
+        return result if isinstance(result.cells, dict) else None
 
     def save(self, result: Result) -> None:
         """Write a result so that it is there whole, or not at all."""
@@ -73,11 +74,11 @@ class ResultStore:
         Gives what a run that was killed has kept, if there is such a thing.
         """
         path = self._begun(student)
-        try:
-            return json.loads(path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, json.JSONDecodeError):
-            write_whole(path, json.dumps(about))
-            return about
+        kept = read_json(path)
+        if kept.keys() == about.keys() and isinstance(kept["read"], list):
+            return kept
+        write_whole(path, json.dumps(about))
+        return about
 
     def end(self, student: str) -> None:
         """Forget what :meth:`begin` has kept: the result is saved."""
@@ -96,8 +97,7 @@ class ResultStore:
 
     def fingerprints(self) -> dict[str, list[dict]]:
         """Read how each known mistake fails, hidden properties included."""
-        path = self.folder / "fingerprints.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return read_json(self.folder / "fingerprints.json")
 
 
 class Results:
@@ -113,6 +113,15 @@ class Results:
 
     def __iter__(self) -> Iterator[Result]:
         return filter(None, map(self.store.load, self.students))
+
+
+def read_json(path: Path) -> dict:
+    """Read a dictionary that was kept; what is not there, or not whole, is empty."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def write_whole(path: Path, text: str) -> None:

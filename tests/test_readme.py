@@ -85,6 +85,6 @@ def test_every_link_and_folder_is_there():
 def test_the_limits_that_the_teacher_reads_are_those_there_are():
     page = (ROOT / "book" / "teaching.md").read_text(encoding="utf-8")
     said = re.findall(r"c\.SplitExecute\.(\w+) = ([\d_]+)", page)
-    assert len(said) == 6
+    assert len(said) == 7
     for name, value in said:
         assert SplitExecute.class_traits()[name].default_value == float(value)

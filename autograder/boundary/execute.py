@@ -9,6 +9,7 @@ import hashlib
 import math
 import os
 import socket
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,8 @@ from exercises.mistakes import MIME
 PATIENCE = 30.0  # seconds that a verdict may take beyond the answers it asks for
 BETWEEN = 0.2  # seconds between two looks at the kernel while a test runs
 REPEATS = 2  # how often a notebook is run again whose kernel or checker was killed
+GROWTH = 500_000_000  # bytes that the grader may grow by while a notebook is run
+CUT = "\n[more was printed; it is not kept]\n"
 REASONS = {
     "cpu": ("TimeLimit", "this took more CPU time than is allowed, and was stopped"),
     "wall": ("TimeLimit", "this took longer than is allowed, and was stopped"),
@@ -67,10 +70,13 @@ class SplitExecute(Execute):
         config=True
     )
     memory_bytes = Int(4_000_000_000, help="Memory of one notebook.").tag(config=True)
-    output_bytes = Int(2_000_000, help="Output of one cell that is kept.").tag(
+    output_bytes = Int(5_000_000, help="Output of one cell that is kept.").tag(
         config=True
     )
-    flood_bytes = Int(50_000_000, help="Output at which a notebook is stopped.").tag(
+    notebook_output_bytes = Int(
+        20_000_000, help="Output of all its cells that is kept."
+    ).tag(config=True)
+    flood_bytes = Int(50_000_000, help="Output of a cell at which it is stopped.").tag(
         config=True
     )
 
@@ -80,7 +86,6 @@ class SplitExecute(Execute):
         What something outside has ended, such as a machine short of memory, is run
         again from the beginning, at most REPEATS times.
         """
-        self.seen = self.thrown = 0
         self.skip_cells_with_tag = ""
         self.repeats, pair = REPEATS, Pair.waiting(resources)
         while True:
@@ -107,9 +112,10 @@ class SplitExecute(Execute):
             NotebookClient.__init__(self, nb, pair.manager)
             self.reset_execution_trackers()
             self._check_assign_resources(resources)
+            self.seen = self.thrown = self.kept = self.kept_in_all = 0
             self.timeout = None
             self.owns_km = True
-            with self.setup_kernel():
+            with self.setup_kernel(), memory_watched(pair.manager.provisioner.started):
                 pair.keep_spare()
                 self._go_through(nb.cells, pair)
                 nb.metadata["computing"] = self.km.provisioner.started.computing()
@@ -151,7 +157,7 @@ class SplitExecute(Execute):
 
     def _execute(self, cell, index: int) -> str:
         """Execute a cell in the jail; give the reason if the kernel ended."""
-        self.seen = 0
+        self.seen = self.kept = 0
         try:
             self.execute_cell(cell, index, store_history=True)
         except Flood:
@@ -250,15 +256,24 @@ class SplitExecute(Execute):
         if not _is_sound(msg["msg_type"], msg["content"]):
             return None
         if msg["msg_type"] in ("stream", "display_data", "execute_result", "error"):
-            before, self.seen = self.seen, self.seen + _size(msg["content"])
+            size = _size(msg["content"])
+            self.seen += size
             if self.seen > self.flood_bytes:
                 raise Flood
-            if self.seen > self.output_bytes:
-                if before <= self.output_bytes:
-                    text = "\n[more was printed; it is not kept]\n"
-                    cell.outputs.append(new_output("stream", name="stdout", text=text))
+            if not self._has_room(size):
+                if not any(o.get("text") == CUT for o in cell.outputs):
+                    cell.outputs.append(new_output("stream", name="stdout", text=CUT))
                 return None
+        elif msg["msg_type"] == "clear_output":
+            self.kept_in_all, self.kept = self.kept_in_all - self.kept, 0
         return super().process_message(msg, cell, cell_index)
+
+    def _has_room(self, size: int) -> bool:
+        """Tell whether an output of a size is kept, and count it if so."""
+        fits = self.kept + size <= self.output_bytes
+        if fits := fits and self.kept_in_all + size <= self.notebook_output_bytes:
+            self.kept, self.kept_in_all = self.kept + size, self.kept_in_all + size
+        return fits
 
 
 class Pair:
@@ -373,6 +388,36 @@ def new_output(kind: str, **fields) -> NotebookNode:
     return from_dict({"output_type": kind} | about | fields)
 
 
+@contextlib.contextmanager
+def memory_watched(started):
+    """End a kernel whose messages make this process grow too much.
+
+    ZeroMQ takes in a message of many parts whole, before anybody can look at it.
+    """
+    done, limit = threading.Event(), _resident() + GROWTH
+
+    def watch() -> None:
+        while not done.wait(0.05):
+            if _resident() > limit:
+                started.why = "output"
+                started.close()
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _resident() -> int:
+    """Give the bytes of memory that this process holds."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
 class Flood(Exception):
     """A cell printed so much that its notebook was stopped."""
 
@@ -397,9 +442,9 @@ def _is_sound(kind: str, content: dict) -> bool:
 
 
 def _size(content) -> int:
-    """Count the characters of a message's texts, and a few for all else it holds."""
+    """Count the bytes of a message's texts, and a few for all else it holds."""
     if isinstance(content, str):
-        return len(content)
+        return len(content) if content.isascii() else len(content.encode())
     if isinstance(content, dict):
         return 8 + sum(map(_size, content)) + sum(map(_size, content.values()))
     if isinstance(content, (list, tuple)):

@@ -88,6 +88,8 @@ class Started:
             return
         except OSError:
             said = b""
+        if self.status is not None:  # another thread has ended it meanwhile
+            return
         message = json.loads(said) if said else {"exit": -9, "why": "gone"}
         self.confirmed = self.confirmed or "started" in message
         self.used = message.get("used", self.used)
