@@ -247,7 +247,8 @@ def prepared(classroom: Classroom, assignment: str, student: str) -> list[str]:
     released = classroom.root / "release" / assignment
     models = {name: released / name for name in notebooks_of(classroom, assignment)}
     submitted = classroom.root / "submitted" / student / assignment
-    return mend.prepare(submitted, models, target)
+    source = classroom.root / "source" / assignment
+    return mend.prepare(submitted, models, target, source)
 
 
 def what_happened(result: Result) -> list[str]:

@@ -289,12 +289,15 @@ def plain_files(root: Path):
 # --- files ----------------------------------------------------------------------------
 
 
-def prepare(folder: Path, released: dict[str, Path], target: Path) -> list[str]:
+def prepare(
+    folder: Path, released: dict[str, Path], target: Path, source: Path | None = None
+) -> list[str]:
     """Copy a submission to ``target`` so that it can be graded; give the notes.
 
-    ``released`` holds the student version of each notebook, by file name. Links,
-    large files and files that play no part are left out. Raises CourseError when
-    there is no notebook that could be meant.
+    ``released`` holds the student version of each notebook, by file name; what lies
+    in ``source`` will be put beside them. Links, large files and files that play no
+    part are left out. Raises CourseError when there is no notebook that could be meant,
+    MachineFault when one that was released is gone.
     """
     _no_links(folder, folder.parent)
     notes, found = _files(folder)
@@ -323,7 +326,7 @@ def prepare(folder: Path, released: dict[str, Path], target: Path) -> list[str]:
         f"{name} is not part of the exercise: ignored" for name in sorted(notebooks)
     ]
     others = [p for p in found if not _is_notebook(p) and p.suffix != ".html"]
-    own = {model.parent for model in released.values()}
+    own = {model.parent for model in released.values()} | {source} - {None}
     _copy_files(others, folder, target, own, notes)
     return notes
 

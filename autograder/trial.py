@@ -38,6 +38,7 @@ def try_answers(
     namespace = {"__name__": "answer"}
     exec(imports(exercise), namespace)
     checks.REPORTED.clear()
+    torch.set_grad_enabled(True)  # an answer before may have left it off
     for cell in exercise.written.cells:
         if only and cell.metadata.get("check", only) != only:
             continue

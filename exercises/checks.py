@@ -576,6 +576,8 @@ def _copy_weight(name: str, matrix: Tensor, parameters: dict) -> None:
         found = ", ".join(parameters) or "no parameters at all"
         text = TEXT["no_weights"].format(name=name, found=found)
         raise Mismatch([text], {"kind": "weights", "got": sorted(parameters)})
+    if target.ndim == 1 and 1 in matrix.shape:  # a row or a column kept as a vector
+        matrix = matrix.flatten()
     source = matrix.T if inside or target.shape != matrix.shape else matrix
     if target.shape != source.shape:
         seen = target.T.shape if inside else target.shape

@@ -1239,3 +1239,19 @@ wrong_choice(
     c="they do depend on each other: each place looks at all earlier ones.",
     d="the sentence keeps its length. The mask only says who may look at whom.",
 )
+
+
+@wrong(
+    check="sliding-window-attention",
+    section=COST,
+    sentence="all pairs are scored, and those outside the window are hidden "
+    "afterwards. Their scores must not be computed at all.",
+)
+def sliding_window_attention(queries, keys, values, window):
+    seq = queries.shape[-2]
+    behind = torch.arange(seq)[:, None] - torch.arange(seq)
+    near = ((behind >= 0) & (behind < window)).to(queries.device)
+    scores = queries @ keys.mT / queries.shape[-1] ** 0.5
+    weights = torch.softmax(scores.masked_fill(~near, -torch.inf), dim=-1)
+    shares = weights[..., None] * values[..., None, :, :]
+    return torch.where(near[..., None], shares, 0.0).sum(dim=-2)

@@ -208,6 +208,38 @@ class Transformer(nn.Module):
         return self.decode(target_in, memory, source)
 
 
+@right("the output first, which lends its matrix; filling that never learns")
+class Transformer(nn.Module):
+    def __init__(
+        self, vocab_size, d_model, num_heads, d_ff, num_layers, dropout=0.1, pad_id=0
+    ):
+        super().__init__()
+        self.pad_id = pad_id
+        self.output = nn.Linear(d_model, vocab_size, bias=False)
+        nn.init.normal_(self.output.weight, std=d_model**-0.5)
+        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=pad_id)
+        self.embedding.weight = self.output.weight
+        self.dropout = nn.Dropout(dropout)
+        self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout=dropout)
+        self.decoder = Decoder(num_layers, d_model, num_heads, d_ff, dropout=dropout)
+
+    def embed(self, tokens):
+        x = self.embedding(tokens) * self.embedding.embedding_dim**0.5
+        return self.dropout(x + sinusoidal_positions(*x.shape[1:]).to(x))
+
+    def encode(self, source):
+        return self.encoder(self.embed(source), padding_mask(source, self.pad_id))
+
+    def decode(self, target_in, memory, source):
+        causal = causal_mask(target_in.shape[1]).to(target_in.device)
+        seen = combine_masks(causal, padding_mask(target_in, self.pad_id))
+        real = padding_mask(source, self.pad_id)
+        return self.output(self.decoder(self.embed(target_in), memory, seen, real))
+
+    def forward(self, source, target_in):
+        return self.decode(target_in, self.encode(source), source)
+
+
 @right("the weight scaled instead of the vectors, F.linear at the end")
 class Transformer(nn.Module):
     def __init__(

@@ -1215,6 +1215,47 @@ class Transformer(nn.Module):
 @wrong(
     check="transformer",
     section=MODEL,
+    sentence="there is dropout before the output as well. It belongs to the embedded "
+    "tokens, and inside the stacks.",
+    seen="graded",
+)
+class Transformer(nn.Module):
+    def __init__(
+        self, vocab_size, d_model, num_heads, d_ff, num_layers, dropout=0.1, pad_id=0
+    ):
+        super().__init__()
+        self.pad_id = pad_id
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.embedding.weight, std=d_model ** (-0.5))
+        self.dropout = nn.Dropout(dropout)
+        sizes = {"d_model": d_model, "num_heads": num_heads, "d_ff": d_ff}
+        self.encoder = Encoder(num_layers, **sizes, dropout=dropout)
+        self.decoder = Decoder(num_layers, **sizes, dropout=dropout)
+
+    def embed(self, tokens):
+        d_model = self.embedding.embedding_dim
+        x = self.embedding(tokens) * math.sqrt(d_model)
+        return self.dropout(x + sinusoidal_positions(x.shape[1], d_model).to(x))
+
+    def encode(self, source):
+        return self.encoder(self.embed(source), padding_mask(source, self.pad_id))
+
+    def decode(self, target_in, memory, source):
+        causal = causal_mask(target_in.shape[1]).to(target_in.device)
+        masks = (
+            combine_masks(causal, padding_mask(target_in, self.pad_id)),
+            padding_mask(source, self.pad_id),
+        )
+        x = self.decoder(self.embed(target_in), memory, *masks)
+        return self.dropout(x) @ self.embedding.weight.T
+
+    def forward(self, source, target_in):
+        return self.decode(target_in, self.encode(source), source)
+
+
+@wrong(
+    check="transformer",
+    section=MODEL,
     sentence="the sinusoids are multiplied by the root of d_model as well. Multiply "
     "the vectors first, then add the positions.",
 )
@@ -2675,6 +2716,150 @@ def translate(model, source, begin_id, end_id, max_len):
     ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)
     for _ in range(max_len):
         following = model(source, target)[:, -1].argmax(dim=-1)
+        following = following.masked_fill(ended, model.pad_id)
+        target = torch.cat([target, following[:, None]], dim=1)
+        ended = ended | (following == end_id)
+        if ended.all():
+            break
+    model.train(was_training)
+    return target[:, 1:]
+
+
+@wrong(
+    check="translate",
+    section=WRITE,
+    sentence="the mode is set on the model alone: its layers stay in eval mode, and "
+    "dropout is off from now on. model.train(mode) sets it on all of them.",
+)
+def translate(model, source, begin_id, end_id, max_len):
+    was_training = model.training
+    model.eval()
+    memory = model.encode(source)
+    target = torch.full((len(source), 1), begin_id, device=source.device)
+    ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)
+    for _ in range(max_len):
+        following = model.decode(target, memory, source)[:, -1].argmax(dim=-1)
+        following = following.masked_fill(ended, model.pad_id)
+        target = torch.cat([target, following[:, None]], dim=1)
+        ended = ended | (following == end_id)
+        if ended.all():
+            break
+    model.training = was_training
+    return target[:, 1:]
+
+
+@wrong(
+    check="translate",
+    section=WRITE,
+    sentence="the mode is given back only when all sentences have ended, and not after "
+    "max_len tokens.",
+)
+def translate(model, source, begin_id, end_id, max_len):
+    was_training = model.training
+    model.eval()
+    memory = model.encode(source)
+    target = torch.full((len(source), 1), begin_id, device=source.device)
+    ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)
+    for _ in range(max_len):
+        following = model.decode(target, memory, source)[:, -1].argmax(dim=-1)
+        following = following.masked_fill(ended, model.pad_id)
+        target = torch.cat([target, following[:, None]], dim=1)
+        ended = ended | (following == end_id)
+        if ended.all():
+            model.train(was_training)
+            break
+    return target[:, 1:]
+
+
+@wrong(
+    check="translate",
+    section=WRITE,
+    sentence="gradients are switched off for all that follows. Use "
+    "torch.no_grad, which ends with its block.",
+)
+def translate(model, source, begin_id, end_id, max_len):
+    was_training = model.training
+    model.eval()
+    torch.set_grad_enabled(False)
+    memory = model.encode(source)
+    target = torch.full((len(source), 1), begin_id, device=source.device)
+    ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)
+    for _ in range(max_len):
+        following = model.decode(target, memory, source)[:, -1].argmax(dim=-1)
+        following = following.masked_fill(ended, model.pad_id)
+        target = torch.cat([target, following[:, None]], dim=1)
+        ended = ended | (following == end_id)
+        if ended.all():
+            break
+    model.train(was_training)
+    return target[:, 1:]
+
+
+@wrong(
+    check="translate",
+    section=WRITE,
+    sentence="the parameters are frozen and stay so: the model cannot be trained any "
+    "more.",
+)
+def translate(model, source, begin_id, end_id, max_len):
+    was_training = model.training
+    model.eval()
+    model.requires_grad_(False)
+    memory = model.encode(source)
+    target = torch.full((len(source), 1), begin_id, device=source.device)
+    ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)
+    for _ in range(max_len):
+        following = model.decode(target, memory, source)[:, -1].argmax(dim=-1)
+        following = following.masked_fill(ended, model.pad_id)
+        target = torch.cat([target, following[:, None]], dim=1)
+        ended = ended | (following == end_id)
+        if ended.all():
+            break
+    model.train(was_training)
+    return target[:, 1:]
+
+
+@wrong(
+    check="translate",
+    section=WRITE,
+    sentence="the beginning is never written, even where it is the likeliest. Take the "
+    "likeliest token, whatever it is.",
+)
+def translate(model, source, begin_id, end_id, max_len):
+    was_training = model.training
+    model.eval()
+    memory = model.encode(source)
+    target = torch.full((len(source), 1), begin_id, device=source.device)
+    ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)
+    for _ in range(max_len):
+        scores = model.decode(target, memory, source)[:, -1].clone()
+        scores[:, begin_id] = -torch.inf
+        following = scores.argmax(dim=-1)
+        following = following.masked_fill(ended, model.pad_id)
+        target = torch.cat([target, following[:, None]], dim=1)
+        ended = ended | (following == end_id)
+        if ended.all():
+            break
+    model.train(was_training)
+    return target[:, 1:]
+
+
+@wrong(
+    check="translate",
+    section=WRITE,
+    sentence="filling is never written, even where it is the likeliest. Take the "
+    "likeliest token, whatever it is.",
+)
+def translate(model, source, begin_id, end_id, max_len):
+    was_training = model.training
+    model.eval()
+    memory = model.encode(source)
+    target = torch.full((len(source), 1), begin_id, device=source.device)
+    ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)
+    for _ in range(max_len):
+        scores = model.decode(target, memory, source)[:, -1].clone()
+        scores[:, model.pad_id] = -torch.inf
+        following = scores.argmax(dim=-1)
         following = following.masked_fill(ended, model.pad_id)
         target = torch.cat([target, following[:, None]], dim=1)
         ended = ended | (following == end_id)

@@ -1552,3 +1552,21 @@ wrong_choice(
     b="the norm comes after each sub-layer, as in BERT.",
     c="it has as many heads as BERT of the same size.",
 )
+
+
+@wrong(
+    check="mask-tokens",
+    section=LOTS,
+    sentence="exactly eight of ten chosen tokens are masked, however they fall. Each "
+    "of them draws its own lot.",
+    seen="graded",
+)
+def mask_tokens(tokens, chosen, mask_id, vocab_size, generator):
+    places = chosen.flatten().nonzero().flatten()
+    places = places[torch.randperm(len(places), generator=generator)]
+    masked, other = round(0.8 * len(places)), round(0.9 * len(places))
+    hidden = tokens.flatten().clone()
+    hidden[places[:masked]] = mask_id
+    drawn = torch.randint(vocab_size, (other - masked,), generator=generator)
+    hidden[places[masked:other]] = drawn
+    return hidden.view(tokens.shape)

@@ -1321,3 +1321,28 @@ wrong_choice(
     c="then the penalty would do nothing for most tokens: most scores may be negative.",
     d="2.5 is far larger than −3: the token has become much more likely.",
 )
+
+
+@wrong(
+    check="sources",
+    section=SOURCES,
+    sentence="a small number is added before the logarithm. It hides how unlikely a "
+    "text is: log_softmax needs no such help.",
+    seen="graded",
+)
+def source_shares(logits, tokens):
+    chances = torch.log(torch.softmax(logits, dim=-1) + 1e-12)
+    chosen = chances.gather(-1, tokens.expand(len(logits), -1)[..., None])
+    return torch.softmax(chosen.sum(dim=(1, 2)), dim=0)
+
+
+@wrong(
+    check="prompt",
+    section=SHOTS,
+    sentence="spaces at the head of the examples or of the question are taken away. "
+    "Only the one behind the last arrow goes.",
+    seen="graded",
+)
+def few_shot_prompt(examples, question, arrow=" => "):
+    lines = [f"{asked}{arrow}{answer}" for asked, answer in examples]
+    return "\n".join([*lines, f"{question}{arrow}"]).strip()

@@ -1369,3 +1369,26 @@ wrong_choice(
     c="there are twice as many queries, each with as many keys as before.",
     d="more tokens need more scores.",
 )
+
+
+@wrong(
+    check="t5-logits",
+    section=INSIDE,
+    sentence="the table is cut off from the graph (detach, .data or no_grad): it would "
+    "not learn from what is written.",
+    seen="graded",
+)
+def t5_logits(x, table):
+    return x * x.shape[-1] ** -0.5 @ table.detach().T
+
+
+@wrong(
+    check="bart-embeddings",
+    section=SHIFT,
+    sentence="gain and bias of the norm are cut off from the graph (detach, .data or "
+    "no_grad): they would not learn.",
+    seen="graded",
+)
+def bart_embeddings(tokens, table, positions, gain, bias):
+    x = table[tokens] + positions[2 : 2 + tokens.shape[1]]
+    return F.layer_norm(x, x.shape[-1:], gain.detach(), bias.detach(), eps=1e-5)

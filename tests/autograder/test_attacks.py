@@ -17,6 +17,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from autograder.boundary.execute import SplitExecute
 from autograder.classroom import Classroom
 from autograder.feedback import write_feedback
 from autograder.grade import grade, grade_rows
@@ -149,6 +150,14 @@ CASES = {
     "many sockets": (
         {"double": "import socket, time\nkept = [socket.socketpair() for _ in range(300)]\n"
          "time.sleep(5)"}, AFTER, "too many sockets"),
+    "a message of many parts": (
+        {"double": "part, iopub = b'x' * 50_000_000, get_ipython().kernel.iopub_thread.socket\n"
+         "iopub.send_multipart([b't', *[part] * 30], copy=False)\nimport time; time.sleep(8)"},
+        AFTER, "printed more"),
+    "shows much, each for a moment": (
+        {"double": "from IPython.display import clear_output\nfor i in range(40):\n"
+         "    clear_output(wait=True)\n    print('x' * 300_000)\nprint('the end')\n" + RIGHT["double"]},
+        FULL, ""),
     "keys of many megabytes": (
         {"double": "for i in range(9):\n"
          "    display({'application/json': {'x' * 12_000_000 + str(i): 0}}, raw=True)"},
@@ -408,6 +417,22 @@ def test_nobody_is_told_a_hidden_test(graded, name):
 def test_a_stopped_answer_costs_about_one_limit(graded, name):
     _, _, results = graded
     assert results[student_of(name)].seconds < 40
+
+
+@pytest.mark.parametrize("name", ["shows much, each for a moment"])
+def test_what_is_shown_at_last_is_kept(graded, name):
+    room, _, _ = graded
+    path = room.root / "autograded" / student_of(name) / NAME / "hw1.ipynb"
+    cells = nbformat.read(path, 4).cells
+    assert "the end" in json.dumps([cell.get("outputs") for cell in cells])
+
+
+def test_output_has_room_in_a_cell_and_in_a_notebook():
+    execute = SplitExecute(output_bytes=10, notebook_output_bytes=15)
+    execute.kept = execute.kept_in_all = 0
+    assert [execute._has_room(size) for size in (8, 4, 2)] == [True, False, True]
+    execute.kept = 0  # the next cell
+    assert [execute._has_room(size) for size in (6, 5)] == [False, True]
 
 
 def command_lines():

@@ -262,6 +262,38 @@ def test_a_regrade_that_was_killed_keeps_what_it_knew(tmp_path):
     assert not store.was_killed("ada")
 
 
+@pytest.mark.parametrize("kept", [b"", b"null", b"[1]", b"\xff\xfe", b'{"old": 1'])
+def test_what_is_kept_and_broken_is_as_if_it_were_not_there(tmp_path, kept):
+    store = ResultStore(tmp_path, "hw1")
+    about = {"old": None, "read": [], "at": "now", "digest": ""}
+    store.begin("ada", about)
+    store.save(Result("ada", "hw1", "x"))
+    for path in (
+        store._begun("ada"),
+        store.path("ada"),
+        store.folder / "fingerprints.json",
+    ):
+        path.write_bytes(kept)
+    assert store.load("ada") is None and store.fingerprints() == {}
+    assert store.begin("ada", about) == about
+
+
+def test_a_change_of_a_score_is_noted_once(classroom):
+    path = classroom.root / "course" / NAME / "history.jsonl"
+    path.write_text('{"student": "ada", "old"')  # a power cut
+    for _ in range(2):  # killed behind it, and run again
+        grading.remember(classroom, NAME, "right", {"old": 3.0, "at": "then"})
+    first, second = path.read_text().splitlines()
+    assert first == '{"student": "ada", "old"'
+    assert json.loads(second) == {
+        "student": "right",
+        "old": 3.0,
+        "new": 92.0,
+        "at": "then",
+    }
+    path.unlink()
+
+
 def test_an_assignment_that_is_not_released_whole_is_not_graded(classroom):
     released = classroom.root / "release" / NAME / f"{EXERCISE.notebook}.ipynb"
     away = released.rename(released.with_suffix(".away"))

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 from autograder.demo import fill_in, right_answers
-from autograder.errors import CourseError
+from autograder.errors import CourseError, MachineFault
 from autograder.exercise import find_exercise
 from autograder.mend import mend, prepare
 from autograder.project import student_notebook
@@ -305,6 +305,34 @@ def test_links_large_and_many_files_are_left_out(folder, released, tmp_path):
     assert "big.bin has 3000 MB: ignored" in notes
     assert any("files over 500: ignored" in note for note in notes)
     assert not names & {"data.csv", "big.bin", "hw1.html", "x.ipynb"}
+
+
+def test_a_submission_that_is_a_link_is_refused(folder, released, tmp_path):
+    (tmp_path / "eve").symlink_to(folder)
+    with pytest.raises(CourseError, match="eve is a link"):
+        prepare(tmp_path / "eve", {}, tmp_path / "out")
+
+
+def test_nothing_is_in_the_way_of_the_instructors_files(folder, released, tmp_path):
+    source = tmp_path / "source"
+    (source / "figures").mkdir(parents=True)
+    (source / "data.txt").write_text("the instructor's")
+    (folder / "data.txt").mkdir()
+    for name in ("data.txt/x", "figures"):
+        (folder / name).write_text("in the way")
+    model = tmp_path / "model.ipynb"
+    nbformat.write(released, model)
+    notes = prepare(folder, {"self-attention.ipynb": model}, tmp_path / "out", source)
+    assert notes == [
+        f"{name} is in the way: ignored" for name in ("figures", "data.txt/x")
+    ]
+    assert not (tmp_path / "out" / "data.txt").exists()
+
+
+def test_a_released_notebook_that_is_gone_is_no_fault_of_the_answer(folder, tmp_path):
+    gone = {"self-attention.ipynb": tmp_path / "gone.ipynb"}
+    with pytest.raises(MachineFault, match="release the assignment again"):
+        prepare(folder, gone, tmp_path / "out")
 
 
 def test_a_link_instead_of_the_notebook_is_refused(folder, released, tmp_path):
