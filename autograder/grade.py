@@ -56,13 +56,7 @@ def grade(
     the results of all students, sorted, without their cells; raises CourseError when
     a named student has handed nothing in, or the assignment is not released.
     """
-    released = classroom.root / "release" / assignment
-    for name in notebooks_of(classroom, assignment):
-        if not (released / name).is_file():
-            raise CourseError(
-                f"{assignment} is not released whole: expected {released / name}. "
-                f"Release it with: course release {assignment} --class {classroom.root}"
-            )
+    _require_release(classroom, assignment)
     submitted = classroom.students(assignment)
     if missing := sorted(set(students or []) - set(submitted)):
         raise CourseError(
@@ -80,6 +74,17 @@ def grade(
         write_status(classroom, assignment)
         write_grades(classroom, assignment)
     return [replace(result, cells={}) for result in store.all()]
+
+
+def _require_release(classroom: Classroom, assignment: str) -> None:
+    """Raise CourseError when a notebook of the source has no released version."""
+    released = classroom.root / "release" / assignment
+    for name in notebooks_of(classroom, assignment):
+        if not (released / name).is_file():
+            raise CourseError(
+                f"{assignment} is not released whole: expected {released / name}. "
+                f"Release it with: course release {assignment} --class {classroom.root}"
+            )
 
 
 @contextlib.contextmanager

@@ -150,15 +150,15 @@ def _sort_out(cells, matched, own, notes):
             if name in answers:
                 notes.append(f"{name} was there twice: it counts once")
             answers.setdefault(name, own[name].source)
-        elif name in answers and _bare(cell.source) == _bare(own[name].source):
+        elif name not in answers:
+            answers[name] = cell.source
+        elif _bare(own[name].source) in (_bare(cell.source), _bare(answers[name])):
             notes.append(f"{name} was there twice: the untouched one was left out")
-        elif name in answers and _bare(answers[name]) != _bare(own[name].source):
+            if _bare(cell.source) != _bare(own[name].source):
+                answers[name] = cell.source
+        else:
             notes.append(f"{name} was there twice: both ran, in their order")
             extras[name].append(new_code_cell(cell.source))
-        else:
-            if name in answers:
-                notes.append(f"{name} was there twice: the untouched one was left out")
-            answers[name] = cell.source
     left = EXTRAS
     for name, found in extras.items():
         extras[name], left = found[: max(0, left)], left - len(found)
@@ -258,7 +258,7 @@ class Mend(NbGraderPreprocessor):
         model = place(course.release_directory, ".") / f"{name}.ipynb"
         if not model.is_file():
             raise CourseError(f"{name} is not released: expected {model}.")
-        mended = mend(sound(nb), nbformat.v4.reads(model.read_text("utf-8")))
+        mended = mend(nb, nbformat.v4.reads(model.read_text("utf-8")))
         for note in mended.notes:
             self.log.warning("%s: %s", student, note)
         return mended.notebook, resources
@@ -346,23 +346,16 @@ def read(path: Path) -> nbformat.NotebookNode:
         except UnicodeDecodeError:
             continue
     try:
-        return sound(nbformat.reads(text, as_version=4))
+        notebook = nbformat.reads(text, as_version=4)
+        for cell in notebook.cells:
+            if not isinstance(cell.get("source", ""), str):
+                raise ValueError("a cell whose source is not text")
+            cell.source = writable(cell.get("source", ""))
+            cell.metadata = cell.get("metadata") or nbformat.from_dict({})
+        return notebook
     except Exception as error:  # nbformat raises many kinds
         reason = _odd_cell(text) or first_line(error)[:150]
         raise CourseError(f"{path.name} is not a whole notebook: {reason}") from error
-
-
-def sound(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Give a notebook whose cells have texts that can be written, and metadata.
-
-    Raises ValueError when the source of a cell is no text.
-    """
-    for cell in notebook.cells:
-        if not isinstance(cell.get("source", ""), str):
-            raise ValueError("a cell whose source is not text")
-        cell.source = writable(cell.get("source", ""))
-        cell.metadata = cell.get("metadata") or nbformat.from_dict({})
-    return notebook
 
 
 def _odd_cell(text: str) -> str:

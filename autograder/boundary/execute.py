@@ -41,10 +41,7 @@ REASONS = {
     "wall": ("TimeLimit", "this took longer than is allowed, and was stopped"),
     "memory": ("MemoryLimit", "this used more memory than is allowed, and was stopped"),
     "protocol": ("ProtocolBroken", "the Python process sent what no kernel sends"),
-    "sockets": (
-        "SocketLimit",
-        "this opened too many sockets, and was stopped",
-    ),
+    "sockets": ("SocketLimit", "this opened too many sockets, and was stopped"),
     "output": ("OutputLimit", "this printed more than is allowed, and was stopped"),
     "exit": ("ProcessEnded", "the Python process ended here"),
     "killed": (
@@ -270,10 +267,11 @@ class SplitExecute(Execute):
 
     def _has_room(self, size: int) -> bool:
         """Tell whether an output of a size is kept, and count it if so."""
-        fits = self.kept + size <= self.output_bytes
-        if fits := fits and self.kept_in_all + size <= self.notebook_output_bytes:
-            self.kept, self.kept_in_all = self.kept + size, self.kept_in_all + size
-        return fits
+        left = self.notebook_output_bytes - self.kept_in_all
+        if size > min(self.output_bytes - self.kept, left):
+            return False
+        self.kept, self.kept_in_all = self.kept + size, self.kept_in_all + size
+        return True
 
 
 class Pair:

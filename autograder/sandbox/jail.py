@@ -74,8 +74,9 @@ def enter(jail: Jail, control: socket.socket, kernel: Callable[[], None]) -> Non
         control.close()
         kernel()
         os._exit(0)
-    close = lambda: _close(jail.run_folder)
-    supervise(child, control, Budget(jail.limits), close)
+    # the kernel has its sockets when it may begin: then nothing more is written there
+    close = lambda: linux.remount(jail.run_folder, linux.READ_ONLY)
+    supervise(child, control, Budget(jail.limits, close))
     os._exit(0)
 
 
@@ -118,12 +119,6 @@ def _build_root(jail: Jail) -> None:
         copy_files(jail.work, root + HOME)
     _give(root + HOME, jail.uid)
     _move_in(root)
-
-
-def _close(run_folder: str) -> None:
-    """Let nothing more be written where the kernel has made its sockets."""
-    flags = linux.BIND | linux.REMOUNT | linux.NO_SUID | linux.NO_DEV
-    linux.mount("", run_folder, flags=flags | linux.READ_ONLY)
 
 
 def _move_in(root: str) -> None:
@@ -264,18 +259,12 @@ def _maps_everybody() -> bool:
 # --- its end --------------------------------------------------------------------------
 
 
-def supervise(
-    kernel: int,
-    control: socket.socket,
-    budget: "Budget",
-    close: Callable[[], None],
-) -> None:
+def supervise(kernel: int, control: socket.socket, budget: "Budget") -> None:
     """Keep the limits of a jail until its kernel ends; then end all that is left.
 
     The grader may send ``{"signal": n}``, ``{"cpu": s, "wall": s}`` (a new allowance,
     from now on) and ``{"report": true}`` (it is told the CPU seconds used). When it
-    hangs up, the jail ends. ``close`` is called before the first allowance: after it
-    the kernel runs what a learner wrote.
+    hangs up, the jail ends.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -283,7 +272,7 @@ def supervise(
     _tell(control, {"started": True})
     while status is None:
         ready, _, _ = select.select([control], [], [], 0.1)
-        if ready and not _obey(control, kernel, budget, close):
+        if ready and not _obey(control, kernel, budget):
             why = "hung up"
             break
         status = _reap(kernel)
@@ -298,11 +287,13 @@ def supervise(
 class Budget:
     """How much the processes of a jail have used and may use.
 
-    The limits of time are for the whole life of a kernel, from its first allowance on.
+    The limits of time are for the whole life of a kernel, from its first allowance on:
+    after it the kernel runs what a learner wrote. ``begin`` is called before it.
     """
 
-    def __init__(self, limits: Limits):
+    def __init__(self, limits: Limits, begin: Callable[[], None] = lambda: None):
         self.limits = limits
+        self.begin = begin
         self.begun = False
         self._whole()
 
@@ -315,6 +306,7 @@ class Budget:
         """Give a new allowance, counted from now, within what is left in all."""
         if not self.begun:
             self.begun = True
+            self.begin()
             self._whole()
         self.cpu_end = min(_used()[0] + cpu, self.last_cpu)
         self.wall_end = min(time.monotonic() + wall, self.last_wall)
@@ -368,9 +360,7 @@ def _held(process: str, fairly: bool) -> int:
     return 1024 * sum(map(int, re.findall(kinds, about, re.MULTILINE)))
 
 
-def _obey(
-    control: socket.socket, kernel: int, budget: Budget, close: Callable[[], None]
-) -> bool:
+def _obey(control: socket.socket, kernel: int, budget: Budget) -> bool:
     """Do what the grader says; False when it has hung up."""
     try:
         said = control.recv(4096)
@@ -385,8 +375,6 @@ def _obey(
     if "report" in order:
         _tell(control, {"used": _used()[0]})
     if "cpu" in order:
-        if not budget.begun:
-            close()
         budget.allow(order["cpu"], order["wall"])
     return True
 

@@ -62,7 +62,11 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
 def bind(source: str, target: str, *, writable: bool = False) -> None:
     """Show a file or folder in another place, read-only unless asked otherwise."""
     mount(source, target, flags=BIND | RECURSIVE)
-    more = 0 if writable else READ_ONLY
+    remount(target, 0 if writable else READ_ONLY)
+
+
+def remount(target: str, more: int) -> None:
+    """Change what may be done with what is shown in a place: READ_ONLY, or 0."""
     mount("", target, flags=BIND | REMOUNT | NO_SUID | NO_DEV | more)
 
 

@@ -1,17 +1,16 @@
 """Grading a small class: scores, statuses, files, and a second run."""
 
-import contextlib
 import csv
 import errno
 import json
 import re
 import shutil
-from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
 import pytest
+from crews import Threads
 from sqlalchemy.exc import OperationalError
 
 from autograder import grade as grading
@@ -209,35 +208,13 @@ def test_what_the_machine_could_not_do_is_tried_again(classroom, monkeypatch, fa
 
     with monkeypatch.context() as patch:
         patch.setattr(grading, "prepared", fails)
-        patch.setattr(grading, "Processes", AtOnce)
-        grade(classroom, NAME, students=[student])
+        grade(classroom, NAME, students=[student], crew=Threads())
         assert classroom_status(classroom)[student]["status"] == "failed"
     done = []
     grade(classroom, NAME, on_done=done.append)
     assert [result.student for result in done] == [student]
     assert float(rows(classroom)[student]["score"]) == 92
     shutil.rmtree(classroom.root / "submitted" / student)
-
-
-class AtOnce:
-    """Workers that are this process."""
-
-    ended = ()
-
-    def __init__(self, count):
-        pass
-
-    @contextlib.contextmanager
-    def pool(self):
-        yield self.submit
-
-    def submit(self, task, item):
-        job = Future()
-        job.set_result(task(item))
-        return job
-
-    def size(self):
-        return 1
 
 
 def classroom_status(classroom):
